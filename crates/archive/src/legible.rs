@@ -14,7 +14,8 @@ use crate::manifest::Manifest;
 pub(crate) fn legible(manifest: Manifest) -> Manifest {
     let toml = manifest.scenario.toml.clone();
     // A field that is added to the manifest is cleaned without anybody's doing.
-    let mut value: Value = serde_json::from_str(&manifest.to_json()).expect("it was JSON just now");
+    let mut value: Value =
+        serde_json::from_slice(manifest.to_json().as_bytes()).expect("it was JSON just now");
     value["scenario"]["toml"] = Value::Null;
     if !clean(&mut value) {
         return manifest;

@@ -167,7 +167,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn run(text: &str) -> Result<(), EthercatError> {
-    let options: RingOptions = serde_json::from_str(text)
+    let options: RingOptions = serde_json::from_slice(text.as_bytes())
         .map_err(|_| EthercatError::Ring("this command is internal to wakepath".into()))?;
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(EthercatError::system(
         "cannot ask for the parent's death signal",

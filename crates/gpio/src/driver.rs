@@ -57,7 +57,7 @@ pub fn drive(
     let mut hear = || -> Result<Option<Reply>, DriveError> {
         match lines.next() {
             None => Ok(None),
-            Some(line) => Ok(Some(serde_json::from_str(&line?)?)),
+            Some(line) => Ok(Some(serde_json::from_slice(line?.as_bytes())?)),
         }
     };
     let (effective, shortfalls) = match hear()? {

@@ -18,7 +18,7 @@ type Failure = Box<dyn std::error::Error>;
 pub fn run_as_child(mut input: impl BufRead, mut output: impl Write) -> Result<(), Failure> {
     let mut line = String::new();
     input.read_line(&mut line)?;
-    let order: Order = serde_json::from_str(&line)?;
+    let order: Order = serde_json::from_slice(line.as_bytes())?;
     let mut say = |reply: &Reply| -> Result<(), Failure> {
         writeln!(output, "{}", serde_json::to_string(reply)?)?;
         Ok(output.flush()?)

@@ -31,7 +31,7 @@ pub(crate) struct SystemInfo {
 
 /// Reads JSON, with the line of what is wrong.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, ImportError> {
-    serde_json::from_str(text).map_err(|error| {
+    serde_json::from_slice(text.as_bytes()).map_err(|error| {
         ImportError::at(
             error.line().max(1),
             format!("not in the tool's form: {error}"),

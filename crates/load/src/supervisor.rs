@@ -60,7 +60,7 @@ fn run() -> Result<(), Ended> {
     let mut control = control;
     // End-of-file here: the parent died before the death signal was set.
     let line = control.receive(None).map_err(Ended::system("no plan"))?;
-    let plan: Plan = serde_json::from_str(&line).map_err(Ended::Plan)?;
+    let plan: Plan = serde_json::from_slice(line.as_bytes()).map_err(Ended::Plan)?;
     let mut supervisor = Supervisor::new(control, counters, plan, is_init)?;
     let failure = supervisor.start().err().map(|ended| ended.to_string());
     let failed = failure.is_some();

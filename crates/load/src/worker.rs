@@ -44,7 +44,8 @@ pub fn main(
 }
 
 fn run(argument: &str, master: Option<StartMaster>) -> Result<Infallible, Ended> {
-    let assignment: Assignment = serde_json::from_str(argument).map_err(Ended::Assignment)?;
+    let assignment: Assignment =
+        serde_json::from_slice(argument.as_bytes()).map_err(Ended::Assignment)?;
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(Ended::system("cannot ask for the parent's death signal"))?;
     // The parent might have died before the line above.

@@ -32,7 +32,7 @@ pub fn measure_core_latency(
     }
     let mut line = String::new();
     input.read_line(&mut line)?;
-    let order: CoreLatencyOrder = serde_json::from_str(&line)?;
+    let order: CoreLatencyOrder = serde_json::from_slice(line.as_bytes())?;
     let reply = match measure(&order) {
         Ok(latency) => CoreLatencyReply::Measured(latency),
         Err(why) => CoreLatencyReply::Not(why.to_string()),

@@ -129,7 +129,7 @@ pub fn keep_for(
         return Err("the loop's process is gone".into());
     }
     for line in input.lines() {
-        let wish: Wish = serde_json::from_str(&line?)?;
+        let wish: Wish = serde_json::from_slice(line?.as_bytes())?;
         let task = format!("/proc/{parent}/task/{}", wish.thread);
         let error = if Path::new(&task).exists() {
             attributes::set(wish.thread, wish.policy)

@@ -34,12 +34,12 @@ pub fn run(
         writeln!(output, "{}", serde_json::to_string(reply)?)?;
         output.flush()
     };
-    let theirs = serde_json::from_str::<LoopSpecVersion>(&line)?.versions;
+    let theirs = serde_json::from_slice::<LoopSpecVersion>(line.as_bytes())?.versions;
     if let Some(reason) = Versions::own().apart_from(&theirs) {
         let refused = Refusal::OtherVersion(reason);
         return say(&mut output, &refused.into());
     }
-    let spec: LoopSpec = serde_json::from_str(&line)?;
+    let spec: LoopSpec = serde_json::from_slice(line.as_bytes())?;
 
     if let Err(error) = guard::set(spec.guard_us, Some(&memory.words().guard_tripped)) {
         return say(&mut output, &Refusal::Guard(error).into());

@@ -56,7 +56,7 @@ pub fn run<C: Read + AsFd>(
     let mut commands = BufReader::new(commands);
     let mut line = String::new();
     commands.read_line(&mut line)?;
-    let setting: Setting = serde_json::from_str(&line)?;
+    let setting: Setting = serde_json::from_slice(line.as_bytes())?;
     let is_awaited = setting.is_awaited;
     let made = politeness::in_a_hurry(is_awaited, || Probe::set_up(directory, setting));
     let (mut probe, ready) = match made {
@@ -458,7 +458,7 @@ fn next<C: Read + AsFd>(
     let mut line = String::new();
     match commands.read_line(&mut line)? {
         0 => Ok(Next::End),
-        _ => Ok(Next::Command(serde_json::from_str(&line)?)),
+        _ => Ok(Next::Command(serde_json::from_slice(line.as_bytes())?)),
     }
 }
 

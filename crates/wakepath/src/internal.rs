@@ -107,7 +107,7 @@ pub fn run(process: Internal) -> ExitCode {
 }
 
 fn understood(order: &str) -> Result<service::ServiceOrder, Box<dyn std::error::Error>> {
-    Ok(serde_json::from_str(order)?)
+    Ok(serde_json::from_slice(order.as_bytes())?)
 }
 
 /// Becomes a program of the user's own, which dies with the measuring process and may run wherever the

@@ -110,7 +110,7 @@ fn which(
             )
         })?;
     if said.status.success() {
-        return serde_json::from_str(&said.output.text())
+        return serde_json::from_slice(said.output.text().as_bytes())
             .map_err(|error| format!("{} which: {error}", path.display()));
     }
     Err(why_it_ended(&said.errors, &said.status.to_string()))

@@ -42,7 +42,7 @@ impl Running {
                 });
                 LoadError::Supervisor(said)
             })?;
-            let answer: Answer = serde_json::from_str(&line)
+            let answer: Answer = serde_json::from_slice(line.as_bytes())
                 .map_err(|error| LoadError::Supervisor(format!("unreadable answer: {error}")))?;
             if answer.sequence == self.sequence {
                 return Ok(answer);

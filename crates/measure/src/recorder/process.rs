@@ -215,7 +215,7 @@ impl<C: Read + AsFd> Input<C> {
         let mut line = String::new();
         match self.lines.read_line(&mut line) {
             Ok(0) | Err(_) => Next::Closed(None),
-            Ok(_) => match serde_json::from_str(&line) {
+            Ok(_) => match serde_json::from_slice(line.as_bytes()) {
                 Ok(command) => Next::Command(command),
                 Err(error) => Next::Closed(Some(format!(
                     "the last line from the measuring process is not a command ({error})"

@@ -72,8 +72,8 @@ impl<T: DeserializeOwned + Send + 'static> Child<T> {
                 for line in BufReader::new(output).lines().map_while(Result::ok) {
                     // A line that doesn't parse is as good as the child's end, and is handled when the end is
                     // noticed. The reader might be gone, which is no error.
-                    let sent =
-                        serde_json::from_str(&line).is_ok_and(|said| lines.send(said).is_ok());
+                    let sent = serde_json::from_slice(line.as_bytes())
+                        .is_ok_and(|said| lines.send(said).is_ok());
                     if !sent {
                         return;
                     }

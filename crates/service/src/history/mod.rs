@@ -208,7 +208,7 @@ fn understood(line: &[u8], wants: &impl Fn(&str) -> bool) -> Option<Option<Entry
     if !wants(text) {
         return Some(None);
     }
-    serde_json::from_str(text).ok().map(Some)
+    serde_json::from_slice(text.as_bytes()).ok().map(Some)
 }
 
 #[cfg(test)]

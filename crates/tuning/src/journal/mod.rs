@@ -224,7 +224,8 @@ impl History {
         let mut history = Self::default();
         for (position, line) in text.lines().enumerate() {
             let number = position + 1;
-            let entry = serde_json::from_str(line).map_err(|error| (number, error.into()))?;
+            let entry =
+                serde_json::from_slice(line.as_bytes()).map_err(|error| (number, error.into()))?;
             let first = matches!(entry, Entry::Began { .. });
             if first != (position == 0) {
                 return Err((number, Damage::Beginning));

@@ -4,7 +4,7 @@ use crate::command_line::{Output, Watch};
 use crate::measured_run::{self, RunContext};
 use crate::verbs::watch;
 use serde::de::DeserializeOwned;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::process::ExitCode;
 use wakepath_console::run_order::{RunOrder, RunReply};
 use wakepath_console::{Outcome, scenarios, terminal};
@@ -39,7 +39,9 @@ fn replied(outcome: Outcome) -> ExitCode {
 }
 
 fn order<T: DeserializeOwned>() -> Result<T, Box<dyn std::error::Error>> {
-    let read = serde_json::from_reader(std::io::stdin().lock());
+    let mut text = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut text)?;
+    let read = serde_json::from_slice(&text);
     read.map_err(|error| {
         format!("this run was ordered by a program of another version of wakepath ({error}); install both together")
             .into()

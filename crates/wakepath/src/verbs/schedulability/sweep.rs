@@ -191,8 +191,8 @@ fn merged(files: &[impl AsRef<Path>]) -> Result<Sweep, Failure> {
         let text =
             std::fs::read_to_string(file.as_ref()).map_err(|error| format!("{name}: {error}"))?;
         let remedy = "give what `wakepath schedulability sweep --points` printed";
-        let part: Sweep =
-            serde_json::from_str(&text).map_err(|error| format!("{name}: {error}; {remedy}"))?;
+        let part: Sweep = serde_json::from_slice(text.as_bytes())
+            .map_err(|error| format!("{name}: {error}; {remedy}"))?;
         if part.plan.version != SweptPlan::VERSION || !is_clean(&part) {
             return Err(format!(
                 "{name}: is not a part of a sweep that this program makes; {remedy}"

@@ -80,7 +80,8 @@ pub fn run(arguments: &TuneBoot) -> Outcome {
 fn prepared(top: &Path) -> Result<Option<Prepared>, Box<dyn std::error::Error>> {
     match wakepath_tuning::kept(top)? {
         Some(text) => Ok(Some(
-            serde_json::from_str(&text).map_err(|error| format!("{KEPT_PATH}: {error}"))?,
+            serde_json::from_slice(text.as_bytes())
+                .map_err(|error| format!("{KEPT_PATH}: {error}"))?,
         )),
         None => Ok(None),
     }
