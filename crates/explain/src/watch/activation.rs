@@ -32,6 +32,8 @@ pub struct Activation {
     pub end_ns: u64,
     /// Time on a CPU, in nanoseconds.
     pub run_ns: u64,
+    /// Time for which it slept within the turn until something else than a timer woke it, in nanoseconds.
+    pub waited_ns: u64,
     /// How often it was taken off its CPU although it could have run on.
     pub preemptions: u32,
     /// CPU that it woke on.

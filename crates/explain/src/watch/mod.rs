@@ -8,6 +8,7 @@ mod chain;
 mod expiry;
 mod feeders;
 mod fetches;
+mod naps;
 mod near_row;
 mod one_call;
 mod passes;

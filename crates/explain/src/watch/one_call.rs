@@ -117,6 +117,7 @@ fn begun_in(kind: WokenIn, activations: &[Activation]) -> Option<Vec<Activation>
         } else if let Some(cycle) = cycles.last_mut() {
             cycle.end_ns = cycle.end_ns.max(of.end_ns);
             cycle.run_ns += of.run_ns;
+            cycle.waited_ns += of.waited_ns;
             cycle.preemptions += of.preemptions;
         }
     }

@@ -1,6 +1,7 @@
 //! Whether activations come with a period, and with which. It judges no lateness.
 
 use super::activation::{Activation, BegunBy};
+use super::naps::{are_naps, are_passed_by};
 use super::near_row::{NearRow, beside};
 use super::sleep::Sleep;
 use super::sorted::Sorted;
@@ -152,7 +153,8 @@ impl Rhythm {
         };
         let is_regular =
             period_ns > 0 && intervals.near(period_ns, regular.share) >= regular.of_ten;
-        let in_milliseconds = if programmed {
+        let on_grid = programmed && !are_naps(activations);
+        let in_milliseconds = if on_grid {
             NearRow::in_milliseconds(activations)
         } else {
             None
@@ -162,11 +164,12 @@ impl Rhythm {
         } else {
             None
         };
-        let near = if programmed && sleep.is_none() {
+        let near = if on_grid && sleep.is_none() {
             in_milliseconds.or_else(|| NearRow::new(&expiries, &intervals))
         } else {
             None
         };
+        let near = near.filter(|row| !are_passed_by(activations, row));
         if let Some(near) = near {
             return Ok(Self {
                 period_ns: near.period_ns,
@@ -176,13 +179,13 @@ impl Rhythm {
             });
         }
         match (sleep, is_regular) {
-            (Some(sleep), _) => Ok(Self {
+            (Some(sleep), _) if !sleep.is_within_turns() => Ok(Self {
                 period_ns: sleep.period_ns(is_regular.then_some(period_ns)),
                 sleeps_ns: Some(sleep.asked_ns),
                 ..rhythm
             }),
             (None, true) => Ok(rhythm),
-            (None, false) => Err(NotPeriodic::Irregular {
+            _ => Err(NotPeriodic::Irregular {
                 activations: count,
                 low_ns: intervals.at(1),
                 high_ns: intervals.at(9),

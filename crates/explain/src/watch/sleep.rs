@@ -20,6 +20,8 @@ pub(super) struct Sleep {
     pub(super) asked_ns: u64,
     /// Median time on a CPU.
     work_ns: u64,
+    /// Median time within a turn until others woke it.
+    waited_ns: u64,
     /// Shortest wake-up latency.
     latency_ns: u64,
 }
@@ -50,8 +52,15 @@ impl Sleep {
         Some(Self {
             asked_ns: as_asked(all.largest_within(middle, TO_START_NS)),
             work_ns: of(|of| Some(of.run_ns))?.at(5),
+            waited_ns: of(|of| Some(of.waited_ns))?.at(5),
             latency_ns: of(|of| of.switched_in_ns.checked_sub(of.programmed_ns?))?.at(0),
         })
+    }
+
+    /// Whether others begin the thread's turns rather than this sleep: it waits for them for longer, as a server does that
+    /// sleeps while it serves a request.
+    pub(super) fn is_within_turns(&self) -> bool {
+        self.waited_ns > self.asked_ns
     }
 
     /// The thread's period: the sleep, and the rest of its turns. `regular_ns`: the median between two

@@ -2,6 +2,7 @@
 //! an event loop do; otherwise all its turns together.
 
 use super::activation::{Activation, BegunBy, ThreadActivity};
+use super::naps::are_naps;
 use super::pool::Pool;
 use super::rhythm::{NotPeriodic, Rhythm, expiry_ns};
 use super::row::{Row, due_ns, row};
@@ -237,7 +238,11 @@ fn is_remade(of_timers: &BTreeMap<u64, Vec<Activation>>, activations: &[Activati
 
 /// The tasks of an event loop with several periods. A turn at due times of several is a turn of each.
 fn of_event_loop(activations: &[Activation]) -> Vec<Task> {
-    let rows = several_rows::rows(activations);
+    let rows = if are_naps(activations) {
+        Vec::new()
+    } else {
+        several_rows::rows(activations)
+    };
     let is_alone = rows.len() == 1;
     let task = |(number, (rhythm, own)): (usize, (Rhythm, Vec<usize>))| {
         let is_own = |place: usize| own.binary_search(&place).is_ok();

@@ -112,6 +112,7 @@ impl Thread {
         let woken_in = WokenIn::new(self.waits.call());
         self.may_wait_for_others(false);
         self.waits.ended(at_ns, &by);
+        self.by_timers.handed(at_ns);
         self.fetches.woken();
         let by = thread.map_or(by, Key::Thread);
         *self.wakers.entry(by).or_default() += 1;
@@ -186,6 +187,9 @@ impl Thread {
         self.asleep = matches!(left, Left::Sleeping | Left::Blocked);
         if self.asleep {
             self.waits.slept(at_ns);
+            if left == Left::Sleeping {
+                self.by_timers.slept(at_ns);
+            }
             self.fetches.slept();
             self.may_wait_for_others(left == Left::Sleeping);
         }

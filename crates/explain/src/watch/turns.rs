@@ -14,6 +14,8 @@ pub(crate) struct Turns {
 struct Current {
     activation: Activation,
     switched_in: bool,
+    /// Since when it sleeps, in nanoseconds, if what it waits for may come from others.
+    sleeps_since: Option<u64>,
 }
 
 impl Turns {
@@ -23,6 +25,7 @@ impl Turns {
         self.current = Some(Current {
             activation,
             switched_in: is_on_cpu,
+            sleeps_since: None,
         });
     }
 
@@ -59,6 +62,22 @@ impl Turns {
         }
     }
 
+    /// The thread goes to sleep.
+    pub(crate) fn slept(&mut self, at_ns: u64) {
+        if let Some(current) = self.current.as_mut().filter(|current| current.switched_in) {
+            current.sleeps_since = Some(at_ns);
+        }
+    }
+
+    /// Something else than a timer wakes it.
+    pub(crate) fn handed(&mut self, at_ns: u64) {
+        if let Some(current) = &mut self.current
+            && let Some(since_ns) = current.sleeps_since.take()
+        {
+            current.activation.waited_ns += at_ns.saturating_sub(since_ns);
+        }
+    }
+
     /// No further turn comes. The one under way is left out if it is no cycle, unless it is the only one.
     pub(crate) fn end_for_good(&mut self, is_none: impl Fn(&Activation) -> bool) {
         let is_left_out = |of: &Current| !self.ended.is_empty() && is_none(&of.activation);
@@ -80,12 +99,14 @@ impl Turns {
         };
         if let Some(mut before) = self.ended.pop() {
             before.run_ns += activation.run_ns;
+            before.waited_ns += activation.waited_ns;
             before.preemptions += activation.preemptions;
             before.end_ns = activation.end_ns;
             before.first_wait = None;
             self.current = Some(Current {
                 activation: before,
                 switched_in: true,
+                sleeps_since: None,
             });
         }
     }

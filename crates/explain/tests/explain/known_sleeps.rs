@@ -18,6 +18,7 @@ wakepath_test_program::tests![
     a_sleep_that_is_resumed_after_a_signal_is_no_cycle_of_its_own,
     a_sleep_that_outlasts_its_timer_until_a_thread_ends_it_is_a_late_cycle,
     a_loop_that_a_device_paces_has_its_period_and_its_wait,
+    a_server_that_sleeps_while_it_serves_a_request_has_the_period_of_its_requests,
 ];
 
 /// Sleeps for a time after each turn; `late_us` of a turn is how much later than 7 µs it runs.
@@ -440,4 +441,22 @@ fn a_loop_that_a_device_paces_has_its_period_and_its_wait() {
         (task.rhythm.anchor_ns, task.rhythm.begun_by),
         (None, BegunBy::Timer)
     );
+}
+
+fn a_server_that_sleeps_while_it_serves_a_request_has_the_period_of_its_requests() {
+    let mut stream = Stream::new();
+    for k in 0..40 {
+        let at = START + k * 200 * MS + k * 37 % 11 * MS;
+        let due = at + 14 * MS;
+        stream
+            .wake(at, LOOP)
+            .switch(at + 7 * US, LOOP, Left::Runnable)
+            .program(at + 50 * US, LOOP, due)
+            .switch(at + 51 * US, HOG, Left::Sleeping)
+            .expire(due + 3 * US, LOOP)
+            .switch(due + 7 * US, LOOP, Left::Runnable)
+            .switch(due + 30 * US, HOG, Left::Sleeping);
+    }
+    let rhythm = tasks(&mut stream).remove(0).rhythm;
+    assert_eq!((rhythm.begun_by, rhythm.sleeps_ns), (BegunBy::Other, None));
 }
