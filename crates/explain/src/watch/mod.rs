@@ -21,6 +21,7 @@ mod sleep;
 mod sleep_call;
 mod sorted;
 mod stays;
+mod stints;
 mod tasks;
 mod thread;
 mod turns;

@@ -7,6 +7,7 @@ use super::near_row::{MS, NearRow};
 use super::one_call::WokenIn;
 use super::rhythm::Rhythm;
 use super::row::row;
+use super::stints::relieving;
 use super::thread::Thread;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -76,7 +77,10 @@ impl Awaited {
 /// The threads that take turns, each group by itself.
 pub(super) fn find(threads: &HashMap<u32, Thread>) -> Vec<BTreeSet<u32>> {
     let kinds: [fn(&Awaited) -> u64; 2] = [|of| of.in_events, |of| of.in_futex];
-    let groups = kinds.map(|count| members(threads, count));
+    let mut groups = kinds.map(|count| members(threads, count));
+    if groups[0].is_empty() {
+        groups[0] = relieving(threads.iter().map(|(id, of)| (*id, &of.stints)));
+    }
     groups.into_iter().filter(|of| !of.is_empty()).collect()
 }
 

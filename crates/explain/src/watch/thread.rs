@@ -7,6 +7,7 @@ use super::fetches::Fetches;
 use super::one_call::{self, WokenIn};
 use super::pool::Awaited;
 use super::sleep_call::{Asked, CutKey, SleepCalls};
+use super::stints::Stints;
 use super::turns::Turns;
 use super::waits::Waits;
 use super::waker::{Key, Open, Waker};
@@ -30,6 +31,7 @@ pub(super) struct Thread {
     pub(super) waits: Waits,
     pub(super) fetches: Fetches,
     pub(super) awaited: Awaited,
+    pub(super) stints: Stints,
     pub(super) wakers: HashMap<Key, u64>,
 }
 
@@ -39,6 +41,9 @@ impl Thread {
         *timers.entry(Arc::clone(&expiry.function)).or_default() += 1;
         self.sleeps.woken_by_its_timer();
         let woken_in = WokenIn::new(self.waits.call());
+        if woken_in == WokenIn::Events {
+            self.stints.woken(at_ns);
+        }
         if woken_in == WokenIn::Events && self.fetches.waits_for_next() {
             self.handed.close();
         }
@@ -113,6 +118,7 @@ impl Thread {
         self.may_wait_for_others(false);
         self.waits.ended(at_ns, &by);
         self.by_timers.handed(at_ns);
+        self.stints.handed(woken_in);
         self.fetches.woken();
         let by = thread.map_or(by, Key::Thread);
         *self.wakers.entry(by).or_default() += 1;
