@@ -3,6 +3,7 @@
 use super::activation::{Activation, BegunBy};
 use super::naps::{are_naps, are_passed_by};
 use super::near_row::{NearRow, beside};
+use super::one_call::WokenIn;
 use super::sleep::Sleep;
 use super::sorted::Sorted;
 
@@ -100,6 +101,9 @@ impl Rhythm {
             return Self::new(marked).map(by(BegunBy::Marks));
         }
         Self::new(timers).or_else(|why| {
+            if are_idle_waits(timers, handed) {
+                return Err(why);
+            }
             let other = by(BegunBy::Other);
             if let Ok(rhythm) = Self::new(handed) {
                 return Ok(other(rhythm));
@@ -237,6 +241,13 @@ impl Rhythm {
         let beside_ns = self.anchor_ns.map(beside_ns);
         beside_ns.is_some_and(|beside_ns| beside_ns <= self.beside_ns)
     }
+}
+
+/// Whether time-outs of waits for any event begin most turns: what else wakes the thread now and then has no period of its
+/// cycles, in which those waits would be a part of the work.
+fn are_idle_waits(timers: &[Activation], handed: &[Activation]) -> bool {
+    let waits = timers.iter().filter(|of| of.woken_in == WokenIn::Events);
+    waits.count() > handed.len() * 2
 }
 
 /// Whether most turns were due already when the thread asked for them: it never sleeps for its timer, and its period is
