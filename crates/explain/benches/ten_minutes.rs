@@ -168,6 +168,8 @@ fn main() {
         judged_ns: None,
         allowed: Vec::new(),
         until_next_wake_up: false,
+        is_from_start: false,
+        is_real_time: false,
         thread: LOOP,
         cpus: vec![1],
         samples,

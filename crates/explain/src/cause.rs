@@ -108,6 +108,8 @@ pub enum Cause {
         /// The cause that it met there.
         then: Box<Cause>,
     },
+    /// The loop first slept until a due time after that had passed: its program was still starting.
+    BeganLate,
     /// The loop's own code, as long as usual.
     OwnCode,
     /// The cycle before had not ended: a consequence, of this.
@@ -140,6 +142,8 @@ pub enum Relation {
     Sibling,
     /// Both share the CPU's time by weight (OTHER, BATCH, IDLE).
     Shared,
+    /// The same, of a loop whose policy is a real-time one, but was another at that time.
+    SharedAsOrdinary,
     /// It ran while the SoftIRQ that serves the loop's timer waited. The loop's own priority has no part in that.
     AheadOfTimer,
 }
@@ -253,6 +257,7 @@ impl Cause {
             Self::Awaiting => "awaiting",
             Self::OtherWork(_) => "other-work",
             Self::Moved { .. } => "moved",
+            Self::BeganLate => "began-late",
             Self::OwnCode => "own-code",
             Self::Overrun(_) => "overrun",
             Self::EventsLost => "events-lost",
@@ -332,7 +337,7 @@ impl fmt::Display for Cause {
                     Relation::MoreUrgent => "more urgent",
                     Relation::SamePriority => "of the loop's own priority",
                     Relation::Sibling => "of the loop's own priority and process",
-                    Relation::Shared => "sharing the CPU",
+                    Relation::Shared | Relation::SharedAsOrdinary => "sharing the CPU",
                     Relation::AheadOfTimer => "ahead of the timer's SoftIRQ",
                 };
                 let what = if is_of_another(thread) { "" } else { "thread " };
@@ -394,6 +399,9 @@ impl fmt::Display for Cause {
                 }
                 write!(f, ": {then}")
             }
+            Self::BeganLate => f.write_str(
+                "the loop began late: its program was still starting when it was due (initialisation before its first sleep)",
+            ),
             Self::OwnCode => f.write_str("the loop's own work"),
             Self::Overrun(because) => {
                 write!(f, "the cycle before had not ended, because of: {because}")

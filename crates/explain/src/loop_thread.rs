@@ -20,4 +20,8 @@ pub struct LoopThread {
     pub judged_ns: Option<(u64, u64)>,
     /// Whether its cycles are made from its wake-ups by a timer: one holds all that the thread does until the next.
     pub until_next_wake_up: bool,
+    /// Whether its program was started under the recording, so that its first sleep is seen.
+    pub is_from_start: bool,
+    /// Whether its policy is a real-time one; it may run under another before its program sets that.
+    pub is_real_time: bool,
 }

@@ -32,6 +32,10 @@ pub(crate) struct Window<'a> {
     pub thread: u32,
     /// The cycle before, if there is one.
     pub before: Option<Sample>,
+    /// When the loop began, if that was after its first due time, in nanoseconds.
+    pub began_ns: Option<u64>,
+    /// Whether its policy is a real-time one, once its program has set that.
+    pub is_real_time: bool,
     /// Whether a thread that ran at an instant is wakepath's own.
     pub is_own_tool: &'a dyn Fn(&Thread, u64) -> bool,
     /// Whether a thread is known to be of the loop's own process.
@@ -50,14 +54,22 @@ pub(crate) fn latency(window: &Window<'_>, sample: &Sample) -> (Vec<Piece>, Woke
     if sample.wake_ns <= sample.due_ns {
         return (Vec::new(), woken_before(window, sample));
     }
-    let intervals = left::states(window, sample.due_ns, sample.wake_ns);
+    let began_ns = window.began_ns.unwrap_or(0);
+    let began_ns = began_ns.clamp(sample.due_ns, sample.wake_ns);
+    let intervals = left::states(window, began_ns, sample.wake_ns);
     // Where something else than a timer begins a cycle, the cycle is due when it wakes the loop.
-    let woken_when_due = woken_at(window, sample.due_ns);
+    let woken_when_due = woken_at(window, began_ns);
     let asleep = intervals.first().is_some_and(|first| {
         let slept = first.state == State::Sleeping || woken_when_due.is_some();
         slept && !sample.flags.contains(SampleFlags::DUE_ALREADY_PAST)
     });
     let mut cut = Cut::new(window, sample);
+    cut.push(
+        sample.due_ns,
+        began_ns,
+        Stretch::NotAsleep,
+        Cause::BeganLate,
+    );
     let mut has_woken = asleep && woken_when_due.is_some();
     let mut woken = match (woken_when_due, intervals.first().map(|first| first.state)) {
         (Some(woken), _) if asleep => woken,

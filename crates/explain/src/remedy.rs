@@ -68,6 +68,7 @@ fn advice(cause: &Cause) -> Option<Remedy> {
         Cause::Frequency => fix::HOLD_FREQUENCY.plain(),
         Cause::Spin(thread) => fix::MUTEX_FOR_SPIN_LOCK.with(&[&thread.name.to_string()]),
         Cause::OtherWork(_) => fix::OTHER_EXECUTOR.plain(),
+        Cause::BeganLate => fix::FIRST_DUE_TIME_LAST.plain(),
         Cause::Moved { from, by, .. } => {
             let from = from.to_string();
             match by {
@@ -90,6 +91,7 @@ fn other_thread(thread: &Thread, relation: Relation) -> Remedy {
         Relation::MoreUrgent => fix::HIGHER_PRIORITY.with(&[&name]),
         Relation::Sibling => fix::OWN_PRIORITY_FOR_SIBLING.with(&[&name]),
         Relation::SamePriority => fix::LOWER_FOR_EQUAL.with(&[&name]),
+        Relation::SharedAsOrdinary => fix::POLICY_FIRST.plain(),
         Relation::Shared => fix::REAL_TIME_POLICY.plain().with_trial(&[]),
         Relation::AheadOfTimer => fix::TIMER_IN_INTERRUPT.with(&[&name]),
     }

@@ -28,6 +28,7 @@ struct Loop<'a> {
     uncovered: u64,
     told: Option<ThreadTold>,
     until_next_wake_up: bool,
+    is_from_start: bool,
 }
 
 /// Number of cycles that identify a loop's thread, if the recording does not.
@@ -54,7 +55,7 @@ impl<'a> SegmentLoops<'a> {
         } else {
             None
         };
-        Self::with(run.directory(), record, trace, |thread| {
+        let mut new = Self::with(run.directory(), record, trace, |thread| {
             let row = rows
                 .as_mut()
                 .zip(RowOf::recorded(thread))
@@ -64,7 +65,13 @@ impl<'a> SegmentLoops<'a> {
                 // Without a rhythm they are as they were imported.
                 None => run.samples(record.segment, thread.thread),
             }
-        })
+        })?;
+        // A watch that starts the program has its command after the dashes.
+        let is_from_start = watched && run.manifest.command.iter().any(|word| word == "--");
+        for of in &mut new.loops {
+            of.is_from_start = is_from_start;
+        }
+        Ok(new)
     }
 
     /// The loops of a segment, each with the samples that are given for it.
@@ -101,6 +108,7 @@ impl<'a> SegmentLoops<'a> {
                 samples,
                 told,
                 until_next_wake_up: is_until_next_wake_up(thread),
+                is_from_start: false,
             });
         }
         let mut new = Self {
@@ -124,6 +132,8 @@ impl<'a> SegmentLoops<'a> {
             samples: of.samples.clone(),
             judged_ns: judged_ns(of.record),
             until_next_wake_up: of.until_next_wake_up,
+            is_from_start: of.is_from_start,
+            is_real_time: of.record.requested.is_real_time(),
         };
         self.loops.iter().map(loop_thread).collect()
     }

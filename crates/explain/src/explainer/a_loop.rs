@@ -30,6 +30,11 @@ pub(super) struct Loop {
     /// Whether its system calls are recorded.
     pub calls: bool,
     pub until_next_wake_up: bool,
+    pub is_real_time: bool,
+    /// Whether the first cycle is the program's first.
+    is_from_start: bool,
+    /// When it first slept until a due time that had passed, in nanoseconds.
+    pub began_ns: Option<u64>,
     pub placement: Placement,
     pub other_tasks: OtherTasks,
 }
@@ -49,6 +54,9 @@ impl Loop {
             previous: None,
             calls: false,
             until_next_wake_up: of.until_next_wake_up,
+            is_real_time: of.is_real_time,
+            is_from_start: of.is_from_start,
+            began_ns: None,
             placement: Placement::new(of.allowed),
             other_tasks,
         }
@@ -56,6 +64,21 @@ impl Loop {
 
     pub fn mark(&mut self, at_ns: u64, cpu: u16, what: Happened) {
         self.track.push(Mark { at_ns, cpu, what });
+    }
+
+    /// Finds out whether the loop first slept for a due time after that, in a program's first cycle.
+    pub fn begins(&mut self, first: &Sample) {
+        let is_for_it = |mark: &&Mark| {
+            let asked_ns = match mark.what {
+                Happened::Slack { asked_ns, .. } => Some(asked_ns),
+                _ => None,
+            };
+            asked_ns == Some(first.due_ns) && mark.at_ns > first.due_ns
+        };
+        if self.before.is_none() && self.is_from_start {
+            let asked = self.track.marks().iter().find(is_for_it);
+            self.began_ns = asked.map(|mark| mark.at_ns);
+        }
     }
 
     /// Forgets what the next cycle does not need; returns from when on it does need events.

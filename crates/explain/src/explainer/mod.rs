@@ -206,6 +206,7 @@ impl Explainer {
                 .samples
                 .next_if(|sample| sample.end_ns < before_ns)
             {
+                self.loops[number].begins(&sample);
                 let raw = self.raw(number, sample);
                 self.overheads.cycle(&raw.explained);
                 self.loops[number].before = Some(sample);
@@ -230,6 +231,8 @@ impl Explainer {
             threads: &self.threads,
             thread: of.thread,
             before: of.before,
+            began_ns: of.began_ns,
+            is_real_time: of.is_real_time,
             is_own_tool: &is_own_tool,
             is_sibling: &is_sibling,
             calls_recorded: of.calls,

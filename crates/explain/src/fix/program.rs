@@ -47,6 +47,14 @@ rows! {
         trial: None,
         proof: Tests(&["ways_of_sleeping_and_serving_cure_late_timers"]),
     };
+    FIRST_DUE_TIME_LAST: Fix {
+        name: "first due time after the initialisation",
+        words: "fix the first due time after the initialisation: read the clock right before the loop's first sleep",
+        changes: "the loop's first due time",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("only the first cycles show it"),
+    };
     OTHER_EXECUTOR: Fix {
         name: "another thread serves other events",
         words: "let another thread serve that (in ROS 2: a callback group with an executor of its own), so that this one is \

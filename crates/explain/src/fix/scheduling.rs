@@ -13,6 +13,15 @@ rows! {
         trial: Some("policy='FIFO 80'"),
         proof: Tests(&["a_real_time_policy_cures_sharing_with_ordinary_threads"]),
     };
+    POLICY_FIRST: Fix {
+        name: "real-time policy before the first due time",
+        words: "the loop ran as OTHER there, and has its real-time policy only since then: set the policy before the first \
+                due time, and keep it",
+        changes: "when the loop's policy is set",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("the same policy is tested where it is set from the start"),
+    };
     HIGHER_PRIORITY: Fix {
         name: "priority above a more urgent thread's",
         words: "{}'s priority is above the loop's: raise the loop's or give it another CPU",

@@ -175,6 +175,7 @@ impl Cut<'_> {
                     Relation::SamePriority
                 }
             }
+            _ if waiting >= 100 && self.window.is_real_time => Relation::SharedAsOrdinary,
             _ if waiting >= 100 => Relation::Shared,
             _ => {
                 // The scheduler chose it although the loop, or one like it, was ready.

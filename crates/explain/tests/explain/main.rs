@@ -2,6 +2,7 @@
 //! made on purpose on this machine.
 
 mod awkward_streams;
+mod began_late;
 mod budgets;
 mod calls;
 mod deferred_timers;
@@ -27,6 +28,7 @@ mod within;
 
 wakepath_test_program::program![
     awkward_streams::TESTS,
+    began_late::TESTS,
     budgets::TESTS,
     calls::TESTS,
     deferred_timers::TESTS,

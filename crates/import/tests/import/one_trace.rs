@@ -57,6 +57,8 @@ fn causes(found: &Imported) -> BTreeMap<u64, BTreeMap<String, u64>> {
         judged_ns: None,
         allowed: Vec::new(),
         until_next_wake_up: false,
+        is_from_start: false,
+        is_real_time: false,
     }];
     let mut explainer = Explainer::new(loops, Options::default());
     let mut all: BTreeMap<u64, BTreeMap<String, u64>> = BTreeMap::new();

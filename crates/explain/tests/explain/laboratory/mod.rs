@@ -149,6 +149,8 @@ impl Laboratory {
             judged_ns: None,
             allowed: Vec::new(),
             until_next_wake_up: false,
+            is_from_start: false,
+            is_real_time: false,
             thread: number,
             cpus: vec![self.loop_cpu],
             samples,

@@ -65,6 +65,8 @@ pub struct Stream {
     pub places: Places,
     pub members: Vec<(u32, u32)>,
     pub until_next_wake_up: bool,
+    pub is_from_start: bool,
+    pub is_real_time: bool,
     pub allowed: Vec<AllowedCpus>,
 }
 
@@ -86,6 +88,8 @@ impl Stream {
             places: Places::default(),
             members: Vec::new(),
             until_next_wake_up: false,
+            is_from_start: false,
+            is_real_time: false,
             allowed: Vec::new(),
         };
         new.switch(DUE - 5 * MS, running, Left::Sleeping);
@@ -204,6 +208,8 @@ impl Stream {
             name: "loop".into(),
             judged_ns: self.judged_ns,
             until_next_wake_up: self.until_next_wake_up,
+            is_from_start: self.is_from_start,
+            is_real_time: self.is_real_time,
             thread: LOOP,
             cpus: self.cpus.clone(),
             allowed: self.allowed.clone(),
