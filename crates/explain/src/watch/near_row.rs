@@ -12,6 +12,8 @@ const NEAR_OF_HUNDRED: usize = 90;
 const NEAR: u64 = 100;
 /// The shortest intervals are a period, but for this share of it, one in so many.
 const ROUNDED: u64 = 500;
+/// A time-out between two due times may be counted as one: so far off is the mean then, one in so many.
+const MISCOUNTED: u64 = 100;
 
 /// Unit in which `epoll_wait` and `poll` take their time-outs, in nanoseconds.
 pub(super) const MS: u64 = 1_000_000;
@@ -53,14 +55,19 @@ impl NearRow {
         let usual_ns = Sorted::intervals(dues_ns).at(5).max(1);
         let (single, single_ns) = between
             .clone()
-            .filter(|ns| *ns * 2 < usual_ns * 3)
+            .filter(|ns| *ns * 2 > usual_ns && *ns * 2 < usual_ns * 3)
             .fold((0, 0), |(count, all), ns| (count + 1, all + ns));
         let mean_ns = single_ns.checked_div(single)?.max(1);
         let periods: u64 = between.map(|ns| (ns + mean_ns / 2) / mean_ns).sum();
         let all_ns = dues_ns.last()?.saturating_sub(*dues_ns.first()?);
         let mean_ns = all_ns.checked_div(periods)?;
         // As exactly as that number of periods shows it, or less so: some intervals fit two numbers.
-        let near = [MS.div_ceil(periods), mean_ns / ROUNDED].into_iter();
+        let near = [
+            MS.div_ceil(periods),
+            mean_ns / ROUNDED,
+            mean_ns / MISCOUNTED,
+        ]
+        .into_iter();
         near.filter_map(|distance_ns| round_within(mean_ns, distance_ns))
             .filter(|period_ns| *period_ns > 4 * HALF_NS)
             .find_map(|period_ns| Self::with(dues_ns, period_ns, HALF_NS))
@@ -167,6 +174,22 @@ mod tests {
             let rhythm = Rhythm::new(&turns).unwrap();
             prop_assert_eq!((rhythm.period_ns, rhythm.sleeps_ns), (period_ns, None));
             prop_assert!(rhythm.anchor_ns.is_some());
+        }
+    }
+
+    #[test]
+    fn a_few_time_outs_for_something_else_hide_no_row() {
+        for half_us in 4_000..6_000 {
+            let mut dues_ns = Vec::new();
+            for number in 0..500_u64 {
+                let due_ns = number * 10 * MS;
+                dues_ns.push(due_ns + number * 377_000 % MS);
+                if number % 21 == 7 {
+                    dues_ns.push(due_ns + half_us * 1_000 + number * 191_000 % MS);
+                }
+            }
+            let found = NearRow::late_by_milliseconds(&dues_ns);
+            assert_eq!(found.map(|of| of.period_ns), Some(10 * MS), "{half_us} us");
         }
     }
 
