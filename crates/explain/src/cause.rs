@@ -4,6 +4,7 @@
 use crate::call::Call;
 use crate::halt::Halt;
 use crate::own::is_of_another;
+use crate::page_wait::PageWait;
 use crate::stacks::Place;
 use crate::wait::{Source, Wait};
 use std::fmt;
@@ -75,6 +76,8 @@ pub enum Cause {
     Blocked(Wait),
     /// A page of the loop was not there.
     PageFault,
+    /// The loop waited in a page fault of its own.
+    PageWait(PageWait),
     /// Someone had ordered the loop to halt.
     Halted(Halt),
     /// The loop was not woken by its timer, but by this thread.
@@ -177,6 +180,7 @@ impl Cause {
             },
             Self::Blocked(wait) => Self::Blocked(wait.grouped(&group)),
             Self::Halted(halt) => Self::Halted(halt.grouped(&group)),
+            Self::PageWait(wait) => wait.grouped(&group).into(),
             Self::OwnTool(thread) => Self::OwnTool(group(thread)),
             Self::Waker(thread) => Self::Waker(group(thread)),
             Self::Thread { thread, relation } => Self::Thread {
@@ -246,7 +250,7 @@ impl Cause {
             Self::Throttled { .. } => "throttled",
             Self::OwnTool(_) => "own-tool",
             Self::Blocked(wait) => wait.kind(),
-            Self::PageFault => "page-fault",
+            Self::PageFault | Self::PageWait(_) => "page-fault",
             Self::Halted(halt) => halt.kind(),
             Self::Waker(_) | Self::OtherWaker => "waker",
             Self::Frequency => "frequency",
@@ -367,6 +371,7 @@ impl fmt::Display for Cause {
             Self::OwnTool(thread) => write!(f, "wakepath itself: {}", Named(thread)),
             Self::Blocked(wait) => wait.fmt(f),
             Self::PageFault => f.write_str("page faults of the loop"),
+            Self::PageWait(wait) => wait.fmt(f),
             Self::Halted(halt) => halt.fmt(f),
             Self::Waker(thread) => write!(f, "woken by {}, not by its timer", Named(thread)),
             Self::OtherWaker => f.write_str("woken by an interrupt that is not its timer's"),

@@ -17,33 +17,48 @@ const SLOW: u64 = 100;
 /// A fault that has to wait for its page does so within this time of the fault, in nanoseconds.
 const FAULT_TO_WAIT_NS: u64 = 100_000;
 
-/// Whether a wait is for a page: the thread faulted right before, and entered or left no system call since. If it is
-/// uninterruptible and outside of calls, nothing but a fault leads to it, however long that took before.
+/// Whether a wait is for a page: outside of calls, nothing but a fault leads to such a wait, however long that took
+/// before. In a call, or if calls are unknown, the wait has to follow the fault at once.
 pub(crate) fn waits_for_page(track: &Track, wait: &Interval) -> bool {
-    let at_ns = wait.from_ns;
-    let after = track.marks().partition_point(|mark| mark.at_ns <= at_ns);
-    let last = track.marks().range(..after).rev().find(|mark| {
-        matches!(
-            mark.what,
-            Happened::Fault
-                | Happened::Mapped
-                | Happened::CallEntered(_)
-                | Happened::CallLeft
-                | Happened::CallsUnknown
-                | Happened::Lost
-                | Happened::Gap
-        )
-    });
-    let outside = track.is_outside_calls(at_ns);
-    last.is_some_and(|mark| {
-        let soon = at_ns - mark.at_ns <= FAULT_TO_WAIT_NS;
-        let is_wait = match wait.state {
-            State::Blocked => soon || outside,
-            // Of a call that was not recorded, more likely.
-            _ => soon && outside,
-        };
-        mark.what == Happened::Fault && is_wait
-    })
+    let Some((last, since_ns)) = last_before(track, wait) else {
+        return false;
+    };
+    let outside = track.is_outside_calls(wait.from_ns);
+    match wait.state {
+        // A fault maps the pages around its own before it waits for that.
+        State::Blocked if outside => true,
+        State::Blocked => *last == Happened::Fault && since_ns <= FAULT_TO_WAIT_NS,
+        // In a call that was not recorded, more likely.
+        _ => *last == Happened::Fault && outside,
+    }
+}
+
+/// Whether the thread faulted right before its wait.
+pub(crate) fn has_just_faulted(track: &Track, wait: &Interval) -> bool {
+    last_before(track, wait)
+        .is_some_and(|(last, since_ns)| *last == Happened::Fault && since_ns <= FAULT_TO_WAIT_NS)
+}
+
+/// The thread's last fault or mapped page before a wait, and the time from there until it left its CPU. `None` if it
+/// entered or left a call since.
+fn last_before<'a>(track: &'a Track, wait: &Interval) -> Option<(&'a Happened, u64)> {
+    let marks = track.marks();
+    let after = marks.partition_point(|mark| mark.at_ns <= wait.from_ns);
+    // A wait that began in an earlier cycle.
+    let mut left_ns = wait.from_ns;
+    for mark in marks.range(..after).rev() {
+        match mark.what {
+            Happened::Fault | Happened::Mapped => return Some((&mark.what, left_ns - mark.at_ns)),
+            Happened::CallEntered(_)
+            | Happened::CallLeft
+            | Happened::CallsUnknown
+            | Happened::Lost
+            | Happened::Gap => return None,
+            Happened::Out(_) | Happened::Gone if left_ns == wait.from_ns => left_ns = mark.at_ns,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Stretches of time, in nanoseconds on `CLOCK_MONOTONIC`.

@@ -5,6 +5,7 @@ mod asleep;
 mod ended;
 mod halts;
 mod left;
+mod page_waits;
 mod queued;
 mod waits;
 mod woken;
@@ -13,7 +14,6 @@ use crate::budgets::{Budgets, Refills};
 use crate::cause::Cause;
 use crate::cpu::{Cpu, Doing, Given, Span, is_ipi};
 use crate::cycle::{Piece, Stretch, WokenBy};
-use crate::faults;
 use crate::halt::HaltKind;
 use crate::idle_exit::IdleExits;
 use crate::stacks::Places;
@@ -90,7 +90,7 @@ pub(crate) fn latency(window: &Window<'_>, sample: &Sample) -> (Vec<Piece>, Woke
                 cut.halted(interval, Stretch::DueToInterrupt, HaltKind::Freezer);
                 (woken, has_woken) = (woken_before(window, sample), true);
             }
-            State::Sleeping if asleep && !has_woken && cut.halt(interval).is_none() => {
+            State::Sleeping if asleep && !has_woken && !cut.is_held(interval) => {
                 woken = cut.asleep(interval);
                 has_woken = true;
             }
@@ -272,10 +272,9 @@ impl<'a> Cut<'a> {
                 if self.is_woken_out_of_sleep(interval) {
                     return self.push(from, to, stretch, Cause::Awaiting);
                 }
-                if faults::waits_for_page(self.window.track, interval) {
-                    self.push(from, to, stretch, Cause::PageFault)
-                } else {
-                    self.blocked(interval, stretch)
+                match self.page_wait(interval) {
+                    Some(cause) => self.push(from, to, stretch, cause),
+                    None => self.blocked(interval, stretch),
                 }
             }
             State::Away | State::Unknown | State::Running(_) => self.unexplained(from, to, stretch),

@@ -56,6 +56,7 @@ fn advice(cause: &Cause) -> Option<Remedy> {
         } => used_up(budget),
         Cause::Throttled { .. } => fix::SHARE.plain(),
         Cause::PageFault => fix::LOCK_MEMORY.plain(),
+        Cause::PageWait(wait) => wait.remedy(),
         Cause::SystemCall(call) => calls::working(call)?,
         Cause::OwnInflation => fix::RECORD_CALLS.plain(),
         Cause::UserCode(RanIn::NotRecorded) => fix::RECORD_STACKS.plain(),

@@ -25,6 +25,24 @@ rows! {
         trial: None,
         proof: Tests(&["touched_and_kept_memory_cures_page_faults"]),
     };
+    READ_PAGES_BEFORE: Fix {
+        name: "pages of mapped files, before the loop starts",
+        words: "have the pages in memory before the loop starts: mlockall, or MAP_POPULATE or madvise(MADV_POPULATE_READ) for \
+                mapped files; and load libraries (dlopen) before it",
+        changes: "when the program's pages are read, and whether they stay in memory",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("needs a slow disk; mlockall is tested with page faults"),
+    };
+    PAGES_BEFORE: Fix {
+        name: "pages of a userfaultfd, before the loop starts",
+        words: "{} provides pages that the loop touches (userfaultfd): touch them before the loop starts, and let nobody take \
+                them away (mlockall)",
+        changes: "when the program's pages are provided",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("mlockall, which touches all pages, is tested with page faults"),
+    };
     KEEP_MEMORY: Fix {
         name: "mallopt(M_MMAP_MAX) and mallopt(M_TRIM_THRESHOLD)",
         words: keep_memory!(),

@@ -35,12 +35,16 @@ impl Cut<'_> {
             return None;
         }
         match (interval.state, from) {
-            (State::Sleeping, Context::Thread(_)) if !faults::waits_for_page(track, interval) => {
+            // A pager that ends a fault's wait does it in the same way, and nobody sends a signal.
+            (State::Sleeping, Context::Thread(_))
+                if !faults::has_just_faulted(track, interval)
+                    && self.ordered_by(interval.from_ns).is_some() =>
+            {
                 Some(HaltKind::Freezer)
             }
             // Linux 6.1 and later call the old freezer's wait uninterruptible. A fake signal led to it.
             (State::Blocked, Context::Thread(_))
-                if !faults::waits_for_page(track, interval)
+                if !faults::has_just_faulted(track, interval)
                     && self.ordered_by(interval.from_ns).is_some() =>
             {
                 Some(HaltKind::Freezer)
@@ -51,6 +55,11 @@ impl Cut<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Whether a stretch asleep is a halt or a wait for a page, and no wait for the due time.
+    pub(super) fn is_held(&self, interval: &Interval) -> bool {
+        self.halt(interval).is_some() || faults::waits_for_page(self.window.track, interval)
     }
 
     /// Whether the loop slept on after its timer, which does not wake a frozen thread.

@@ -17,6 +17,7 @@ mod known_rhythms;
 mod known_sleeps;
 mod laboratory;
 mod own_threads;
+mod page_waits;
 mod shares;
 mod stood_still;
 mod storms;
@@ -42,6 +43,7 @@ wakepath_test_program::program![
     known_sleeps::TESTS,
     laboratory::TESTS,
     own_threads::TESTS,
+    page_waits::TESTS,
     shares::TESTS,
     stood_still::TESTS,
     storms::TESTS,
