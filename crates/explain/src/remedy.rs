@@ -169,6 +169,7 @@ fn softirq(vector: SoftIrq) -> Option<Remedy> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wait::Handler;
     use wakepath_timeline::{CallTarget, ThreadName};
 
     #[test]
@@ -237,5 +238,35 @@ mod tests {
         };
         let said = remedy(&Cause::SystemCall(unknown)).unwrap();
         assert!(!said.contains("adapter") && said.contains("another thread read"));
+    }
+
+    #[test]
+    fn a_wait_for_a_peer_is_a_socket_s_and_ends_with_a_time_out() {
+        let wait = |name: &str| {
+            let wait = Cause::Blocked(Wait {
+                chain: Vec::new(),
+                meanwhile: Meanwhile::Device(Handler::SoftIrq(SoftIrq::TIMER)),
+                uninterruptible: false,
+                call: Some(Call {
+                    name: name.into(),
+                    target: None,
+                }),
+                place: None,
+                inferred: false,
+                there: None,
+            });
+            (wait.to_string(), remedy(&wait).unwrap())
+        };
+        for name in ["connect", "accept", "accept4"] {
+            let (said, fix) = wait(name);
+            let expected = format!("in {name}(): blocked until its time-out (SoftIRQ TIMER)");
+            assert_eq!(said, expected);
+            assert!(
+                fix.contains("SOCK_NONBLOCK") && !fix.contains("device"),
+                "{fix}"
+            );
+        }
+        // A driver may poll by a timer.
+        assert!(wait("ioctl").0.ends_with("until SoftIRQ TIMER woke it"));
     }
 }

@@ -102,6 +102,12 @@ impl Wait {
         }
     }
 
+    /// Whether it is for a peer to connect. Nothing but a time-out ends that from a timer.
+    fn is_for_peer(&self) -> bool {
+        let call = self.call.as_ref();
+        call.is_some_and(|call| matches!(&*call.name, "connect" | "accept" | "accept4"))
+    }
+
     /// Without what changes from one time to the next.
     pub(crate) fn grouped(&self, group: &impl Fn(&Thread) -> Thread) -> Self {
         let meanwhile = match &self.meanwhile {
@@ -140,6 +146,9 @@ impl fmt::Display for Wait {
             return match &self.meanwhile {
                 Meanwhile::Slept if self.call.as_ref().is_some_and(Call::is_for_lock) => {
                     f.write_str("waited for a lock or a condition until its time-out")
+                }
+                Meanwhile::Device(Handler::SoftIrq(SoftIrq::TIMER)) if self.is_for_peer() => {
+                    write!(f, "{state} until its time-out (SoftIRQ TIMER)")
                 }
                 Meanwhile::Slept => f.write_str("a sleep or a time-out in the loop's own work"),
                 Meanwhile::Device(handler) => write!(f, "{state} until {handler} woke it"),

@@ -89,6 +89,23 @@ rows! {
         trial: None,
         proof: NotHere("needs a device; the same change is tested with a socket"),
     };
+    CONNECT_ELSEWHERE: Fix {
+        name: "connection made before the loop, or without waiting",
+        words: "connect before the loop starts, let another thread do it, or make the socket non-blocking (SOCK_NONBLOCK) and \
+                look in later cycles whether it is connected",
+        changes: "when the program connects, and who waits for it",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("the same change is tested with reading from a socket"),
+    };
+    ACCEPT_ELSEWHERE: Fix {
+        name: "connections accepted without waiting",
+        words: "let another thread accept connections, or make the listening socket non-blocking (SOCK_NONBLOCK)",
+        changes: "flag of the descriptor, or who accepts",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("the same change is tested with reading from a socket"),
+    };
     OPEN_BEFORE: Fix {
         name: "files opened before the loop",
         words: "open files before the loop starts, and let another thread work with them",

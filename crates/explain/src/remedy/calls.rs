@@ -52,6 +52,8 @@ pub(super) fn of_kind(call: &Call) -> Option<Remedy> {
         "fork" | "vfork" | "clone" | "clone3" | "execve" | "wait4" | "waitid" => {
             fix::START_BEFORE.plain()
         }
+        "connect" => fix::CONNECT_ELSEWHERE.plain(),
+        "accept" | "accept4" => fix::ACCEPT_ELSEWHERE.plain(),
         "ioctl" => fix::DEVICE_ELSEWHERE.plain(),
         _ if call.is_for_any_event() => fix::POLL_WITHOUT_WAITING.plain(),
         _ => return None,
