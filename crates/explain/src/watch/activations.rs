@@ -181,7 +181,7 @@ impl Activations {
             }
             What::SystemCallExit => {
                 if let Some(of) = self.threads.get_mut(&event.current) {
-                    of.sleeps.left();
+                    of.sleeps.left(at_ns);
                     of.waits.left();
                     of.fetches.left();
                 }

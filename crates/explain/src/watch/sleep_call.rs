@@ -64,7 +64,17 @@ impl SleepCalls {
         };
     }
 
-    pub fn left(&mut self) {
+    /// It leaves its call. A cut sleep whose due time has passed by then makes no cycle early; nor does one that it
+    /// resumed too late to start a timer.
+    pub fn left(&mut self, at_ns: u64) {
+        if self.is_inside {
+            self.cut.take_if(|(for_ns, ..)| at_ns >= *for_ns);
+        }
+        self.lose();
+    }
+
+    /// Events are missing: the call that it is in is unknown.
+    pub fn lose(&mut self) {
         (self.is_inside, self.asked) = (false, None);
     }
 

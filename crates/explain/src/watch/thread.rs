@@ -244,7 +244,7 @@ impl Thread {
         self.activity.marked_cut_by_loss += u64::from(self.marked.lose());
         (self.running_since, self.asleep) = (None, false);
         self.last_wake_up = None;
-        self.sleeps.left();
+        self.sleeps.lose();
         self.waits.forget();
         self.waits.left();
         self.fetches.lose();

@@ -16,6 +16,14 @@ struct Current {
     switched_in: bool,
     /// Since when it sleeps, in nanoseconds, if what it waits for may come from others.
     sleeps_since: Option<u64>,
+    /// Whether it ended with a sleep that was cut short and resumed.
+    is_over: bool,
+}
+
+impl Current {
+    fn is_under_way(&self) -> bool {
+        self.switched_in && !self.is_over
+    }
 }
 
 impl Turns {
@@ -26,6 +34,7 @@ impl Turns {
             activation,
             switched_in: is_on_cpu,
             sleeps_since: None,
+            is_over: false,
         });
     }
 
@@ -41,14 +50,14 @@ impl Turns {
     }
 
     pub(crate) fn preempted(&mut self) {
-        if let Some(current) = &mut self.current {
+        if let Some(current) = self.current.as_mut().filter(|of| !of.is_over) {
             current.activation.preemptions += 1;
         }
     }
 
     /// It ran for some time until an instant.
     pub(crate) fn ran(&mut self, ns: u64, until_ns: u64) {
-        if let Some(current) = self.current.as_mut().filter(|current| current.switched_in) {
+        if let Some(current) = self.current.as_mut().filter(|of| of.is_under_way()) {
             current.activation.run_ns += ns;
             current.activation.end_ns = until_ns;
         }
@@ -56,7 +65,7 @@ impl Turns {
 
     /// The thread waits for another, or for any event, and has run up to then.
     pub(crate) fn waits(&mut self) {
-        if let Some(current) = self.current.as_mut().filter(|current| current.switched_in) {
+        if let Some(current) = self.current.as_mut().filter(|of| of.is_under_way()) {
             let of = &mut current.activation;
             of.first_wait.get_or_insert((of.end_ns, of.run_ns));
         }
@@ -64,7 +73,7 @@ impl Turns {
 
     /// The thread goes to sleep.
     pub(crate) fn slept(&mut self, at_ns: u64) {
-        if let Some(current) = self.current.as_mut().filter(|current| current.switched_in) {
+        if let Some(current) = self.current.as_mut().filter(|of| of.is_under_way()) {
             current.sleeps_since = Some(at_ns);
         }
     }
@@ -92,23 +101,18 @@ impl Turns {
         self.ended.extend(ended.map(|current| current.activation));
     }
 
-    /// The current turn turns out to be part of the previous one.
+    /// The current turn turns out to be no more than a pause in the sleep after the previous one, which had ended with
+    /// that sleep: a stop within it delays the next turn only.
     pub(crate) fn resume(&mut self) {
-        let Some(Current { activation, .. }) = self.current.take() else {
+        if self.current.take().is_none() {
             return;
-        };
-        if let Some(mut before) = self.ended.pop() {
-            before.run_ns += activation.run_ns;
-            before.waited_ns += activation.waited_ns;
-            before.preemptions += activation.preemptions;
-            before.end_ns = activation.end_ns;
-            before.first_wait = None;
-            self.current = Some(Current {
-                activation: before,
-                switched_in: true,
-                sleeps_since: None,
-            });
         }
+        self.current = self.ended.pop().map(|before| Current {
+            activation: before,
+            switched_in: true,
+            sleeps_since: None,
+            is_over: true,
+        });
     }
 
     /// Events are missing in the turn under way; whether there was one.

@@ -2,7 +2,7 @@
 //! by hand.
 
 use crate::hand_made::{HOG, LOOP, MS, START, Stream, US, thread};
-use wakepath_explain::watch::{BegunBy, CutBy, Task, ThreadActivity, Waker};
+use wakepath_explain::watch::{BegunBy, Task, Waker};
 use wakepath_timeline::{Left, What};
 
 wakepath_test_program::tests![
@@ -14,8 +14,6 @@ wakepath_test_program::tests![
     due_times_on_the_wall_clock_are_exact_and_its_steps_are_told,
     a_clock_that_is_set_back_makes_no_latency,
     turns_without_a_period_are_recorded_in_their_order,
-    a_sleep_that_a_signal_ends_is_a_cycle_that_runs_early_and_its_sender_is_named,
-    a_sleep_that_is_resumed_after_a_signal_is_no_cycle_of_its_own,
     a_sleep_that_outlasts_its_timer_until_a_thread_ends_it_is_a_late_cycle,
     a_loop_that_a_device_paces_has_its_period_and_its_wait,
     a_server_that_sleeps_while_it_serves_a_request_has_the_period_of_its_requests,
@@ -291,75 +289,6 @@ fn turns_without_a_period_are_recorded_in_their_order() {
             .windows(2)
             .all(|two| two[0].cycle < two[1].cycle)
     );
-}
-
-/// Sleeps until each millisecond. A signal of the hog ends the sleeps before `cut` turns 300 µs early; the loop sleeps
-/// on if `resumes`, and otherwise runs at once.
-fn signalled(cut: &[u64], resumes: bool) -> ThreadActivity {
-    let mut stream = Stream::new();
-    stream.program(START - MS, LOOP, START);
-    let sleep = || What::SystemCallEntry {
-        name: "clock_nanosleep".into(),
-        descriptor: None,
-    };
-    for turn in 0..40 {
-        let due = START + turn * MS;
-        let is_cut = cut.contains(&turn);
-        let runs = if is_cut && !resumes {
-            due - 300 * US
-        } else {
-            due + 7 * US
-        };
-        if is_cut {
-            stream
-                .wake(due - 304 * US, LOOP)
-                .switch(due - 301 * US, LOOP, Left::Runnable)
-                .at(due - 300 * US, What::SystemCallExit);
-        }
-        if is_cut && resumes {
-            stream
-                .at(due - 299 * US, sleep())
-                .program(due - 298 * US, LOOP, due)
-                .switch(due - 297 * US, HOG, Left::Sleeping);
-        }
-        if !is_cut || resumes {
-            stream
-                .expire(due + 3 * US, LOOP)
-                .switch(runs, LOOP, Left::Runnable)
-                .at(runs + US, What::SystemCallExit);
-        }
-        stream
-            .at(runs + 50 * US, sleep())
-            .program(runs + 51 * US, LOOP, due + MS)
-            .switch(runs + 52 * US, HOG, Left::Sleeping);
-    }
-    stream.activity().remove(&LOOP).unwrap()
-}
-
-fn a_sleep_that_a_signal_ends_is_a_cycle_that_runs_early_and_its_sender_is_named() {
-    let activity = signalled(&[12, 20, 31], false);
-    let sender = CutBy::Waker(Waker::Thread(thread(HOG)));
-    let [cut] = &activity.cut_sleeps[..] else {
-        panic!("{:?}", activity.cut_sleeps);
-    };
-    assert_eq!((&cut.by, cut.times, cut.early_ns), (&sender, 3, 304_000));
-    let task = activity.tasks().unwrap().remove(0);
-    assert_eq!(task.rhythm.period_ns, MS);
-    let samples = task.row().samples;
-    let cycles: Vec<u64> = samples.iter().map(|of| of.cycle).collect();
-    assert_eq!(cycles, (0..39).collect::<Vec<u64>>());
-    let early = samples.iter().filter(|of| of.latency_ns() < 0);
-    assert_eq!(early.map(|of| of.cycle).collect::<Vec<u64>>(), [12, 20, 31]);
-}
-
-fn a_sleep_that_is_resumed_after_a_signal_is_no_cycle_of_its_own() {
-    let activity = signalled(&[12, 20, 31], true);
-    assert!(activity.cut_sleeps.is_empty(), "{:?}", activity.cut_sleeps);
-    let samples = activity.tasks().unwrap().remove(0).row().samples;
-    assert_eq!(samples.len(), 39);
-    assert!(samples.iter().all(|of| of.latency_ns() == 7_000));
-    // Its run time before it resumed the sleep is part of the previous turn.
-    assert_eq!(samples[11].cpu_time_ns, 52_000 + 4_000);
 }
 
 fn a_sleep_that_outlasts_its_timer_until_a_thread_ends_it_is_a_late_cycle() {

@@ -5,6 +5,7 @@ mod awkward_streams;
 mod began_late;
 mod budgets;
 mod calls;
+mod cut_sleeps;
 mod deferred_timers;
 mod faults;
 mod halts;
@@ -32,6 +33,7 @@ wakepath_test_program::program![
     began_late::TESTS,
     budgets::TESTS,
     calls::TESTS,
+    cut_sleeps::TESTS,
     deferred_timers::TESTS,
     faults::TESTS,
     halts::TESTS,
