@@ -51,6 +51,7 @@ mod threads;
 mod told;
 mod totals;
 mod track;
+mod tried_thread;
 mod untold;
 mod wait;
 mod waits_ends;

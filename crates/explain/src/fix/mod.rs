@@ -8,6 +8,7 @@ mod memory;
 mod program;
 mod scheduling;
 mod table;
+pub(crate) mod trial;
 mod waits;
 
 pub use calls::*;
@@ -95,7 +96,7 @@ impl Remedy {
     /// The sentence, with the command that tries it if `wakepath try` can apply it.
     pub fn printed(self) -> String {
         match self.trial {
-            Some(fix) => format!("{}. To try it: wakepath try {fix} -- PROGRAM", self.text),
+            Some(setting) => trial::printed(&self.text, &setting),
             None => self.text,
         }
     }
