@@ -88,6 +88,8 @@ pub(crate) struct Track {
     before: Option<(State, bool)>,
     /// Call that it was in then.
     call_before: Option<Call>,
+    /// Whether it was seen outside of calls then.
+    was_outside_calls: bool,
 }
 
 /// As in `cpu`: a bound that no sane cycle reaches.
@@ -117,6 +119,8 @@ impl Track {
     pub fn forget_before(&mut self, at_ns: u64) {
         while self.marks.front().is_some_and(|mark| mark.at_ns < at_ns) {
             if let Some(mark) = self.marks.pop_front() {
+                self.was_outside_calls =
+                    self.was_outside_calls && !shows_call(&mark) || mark.what == Happened::CallLeft;
                 self.before = Some(follow(self.before.unwrap_or(UNKNOWN), &mark));
                 self.call_before = call::follow(self.call_before.take(), &mark);
             }
@@ -147,20 +151,11 @@ impl Track {
     /// Whether the thread was seen to leave a call before an instant, and to enter none since.
     pub fn is_outside_calls(&self, at_ns: u64) -> bool {
         let after = self.marks.partition_point(|mark| mark.at_ns <= at_ns);
-        let before = self.marks.range(..after).rev();
-        let mut calls = before.filter(|mark| {
-            matches!(
-                mark.what,
-                Happened::CallEntered(_)
-                    | Happened::CallLeft
-                    | Happened::CallsUnknown
-                    | Happened::Lost
-                    | Happened::Gap
-            )
-        });
-        calls
-            .next()
-            .is_some_and(|mark| mark.what == Happened::CallLeft)
+        let mut before = self.marks.range(..after).rev();
+        let call = before.find(|mark| shows_call(mark));
+        call.map_or(self.was_outside_calls, |mark| {
+            mark.what == Happened::CallLeft
+        })
     }
 
     /// Instants between two others, both left out, at which the thread enters or leaves a call.
@@ -273,6 +268,18 @@ impl Track {
     }
 }
 
+/// Whether a mark shows by itself if the thread is in a call after it, or that this is unknown.
+fn shows_call(mark: &Mark) -> bool {
+    matches!(
+        mark.what,
+        Happened::CallEntered(_)
+            | Happened::CallLeft
+            | Happened::CallsUnknown
+            | Happened::Lost
+            | Happened::Gap
+    )
+}
+
 const UNKNOWN: (State, bool) = (State::Unknown, false);
 
 /// The state after a mark. The flag is set if the thread was woken while it was still on its CPU: a thread
@@ -356,6 +363,20 @@ mod tests {
             states(&track, 60, 100),
             [(90, State::Sleeping), (100, State::Runnable)]
         );
+    }
+
+    #[test]
+    fn forgetting_marks_keeps_whether_the_thread_is_outside_of_calls() {
+        let mut track = Track::default();
+        assert!(!track.is_outside_calls(5));
+        track.push(mark(10, Happened::CallLeft));
+        track.push(mark(20, Happened::Fault));
+        track.forget_before(30);
+        assert!(track.marks().is_empty() && track.is_outside_calls(40));
+        track.push(mark(50, Happened::Lost));
+        track.push(mark(60, Happened::Fault));
+        track.forget_before(70);
+        assert!(!track.is_outside_calls(80));
     }
 
     #[test]

@@ -85,7 +85,7 @@ fn a_sleep_that_is_resumed_after_a_signal_is_no_cycle_of_its_own() {
 }
 
 /// A signal stops the loop in the sleep before turn 12, this long before its due time, and lets it continue 5 ms later: it
-/// asks for the same time again, which has passed, and runs what was due meanwhile at once.
+/// asks for the same time again, which has passed, and runs at once what was due in the meantime.
 fn stopped(early_ns: u64) -> ThreadActivity {
     let mut stream = Stream::new();
     stream.program(START - MS, LOOP, START);
