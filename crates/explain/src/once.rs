@@ -1,4 +1,4 @@
-//! Counts time once, however many cycles it holds up: those that wait behind a late one wait at the same time.
+//! Counts time once, however many cycles it holds up: all that wait for a late one wait at the same time.
 
 use crate::cycle::Piece;
 use std::ops::Range;

@@ -20,7 +20,7 @@ rows! {
         changes: "when the loop's policy is set",
         who: &[Programmer],
         trial: None,
-        proof: NotHere("the same policy is tested where it is set from the start"),
+        proof: NotHere("the same policy is tested with loops that set it from the start"),
     };
     HIGHER_PRIORITY: Fix {
         name: "priority above a more urgent thread's",
