@@ -11,6 +11,15 @@ pub(super) fn work_spec(work: &Work) -> WorkSpec {
     match work {
         Work::Nothing => WorkSpec::Nothing,
         Work::Busy { ns } => WorkSpec::Busy { ns: *ns },
+        Work::Log {
+            ns,
+            bytes,
+            directory,
+        } => WorkSpec::Log {
+            ns: *ns,
+            bytes: *bytes,
+            directory: directory.clone(),
+        },
         Work::WorkingSet { bytes } => WorkSpec::WorkingSet { bytes: *bytes },
         Work::CacheDelay {
             bytes,

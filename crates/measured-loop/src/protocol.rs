@@ -133,6 +133,15 @@ pub enum WorkSpec {
         /// CPU time of each cycle, in nanoseconds.
         ns: u64,
     },
+    /// Computes, then appends a record to a file.
+    Log {
+        /// CPU time of each cycle before the record, in nanoseconds.
+        ns: u64,
+        /// Bytes of each record.
+        bytes: u64,
+        /// Directory of the file.
+        directory: String,
+    },
     /// Measures a job's cache-related delay.
     CacheDelay {
         /// The working set, in bytes.

@@ -23,6 +23,15 @@ pub enum Work {
         /// CPU time of each cycle, in nanoseconds.
         ns: u64,
     },
+    /// Computes, then appends a record to a file, as a loop that writes its own log does.
+    Log {
+        /// CPU time of each cycle before the record, in nanoseconds.
+        ns: u64,
+        /// Bytes of each record.
+        bytes: u64,
+        /// Directory of the file.
+        directory: String,
+    },
     /// Measures the time that a job with this working set loses to cold caches after a preemption
     /// and after a migration.
     CacheDelay {
@@ -118,6 +127,7 @@ impl Work {
             Self::Nothing
             | Self::WorkingSet { .. }
             | Self::Busy { .. }
+            | Self::Log { .. }
             | Self::CacheDelay { .. }
             | Self::Ethercat { .. }
             | Self::Program { .. } => None,
@@ -133,6 +143,7 @@ impl Work {
             Self::Nothing
             | Self::WorkingSet { .. }
             | Self::Busy { .. }
+            | Self::Log { .. }
             | Self::CacheDelay { .. }
             | Self::Ethercat { .. }
             | Self::Program { .. } => None,

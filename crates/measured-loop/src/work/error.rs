@@ -34,6 +34,9 @@ pub(crate) enum WorkError {
     /// The bus failed.
     #[error("{0}")]
     Bus(String),
+    /// The log's file can't be made or written.
+    #[error("the log in {directory}: {why}")]
+    Log { directory: String, why: String },
     /// The controller's own message.
     #[error("{0}")]
     Complaint(String),

@@ -10,6 +10,7 @@ mod flight;
 mod interpreter;
 mod lateness;
 mod library;
+mod log;
 mod parts;
 mod python;
 mod tally;
@@ -24,6 +25,7 @@ use cache_delay::CacheDelay;
 use ethercat::Ethercat;
 use flight::{BuiltIn, Flight, Steps};
 use library::Library;
+use log::Log;
 use python::PythonController;
 use std::path::Path;
 use tasks::TaskTable;
@@ -41,6 +43,7 @@ pub(crate) enum LoopWork {
     Nothing,
     WorkingSet(WorkingSet),
     Busy(Busy),
+    Log(Log),
     CacheDelay(Box<CacheDelay>),
     Ethercat(Box<Ethercat>),
     Flight(Box<Flight<BuiltIn>>),
@@ -57,6 +60,7 @@ macro_rules! flown {
             LoopWork::Nothing
             | LoopWork::WorkingSet(_)
             | LoopWork::Busy(_)
+            | LoopWork::Log(_)
             | LoopWork::CacheDelay(_)
             | LoopWork::Ethercat(_) => $otherwise,
             LoopWork::Flight($flight) => $answer,
@@ -82,6 +86,11 @@ impl LoopWork {
             WorkSpec::Nothing => Ok(Self::Nothing),
             WorkSpec::WorkingSet { bytes } => Ok(Self::WorkingSet(WorkingSet::new(*bytes))),
             WorkSpec::Busy { ns } => Ok(Self::Busy(Busy::new(*ns))),
+            WorkSpec::Log {
+                ns,
+                bytes,
+                directory,
+            } => Ok(Self::Log(Log::new(*ns, *bytes, Path::new(directory))?)),
             WorkSpec::CacheDelay {
                 bytes,
                 preempted_by,
@@ -148,6 +157,7 @@ impl LoopWork {
         match self {
             Self::WorkingSet(set) => set.touch(),
             Self::Busy(busy) => busy.step(),
+            Self::Log(log) => log.step(),
             Self::CacheDelay(measured) => measured.step(),
             Self::Ethercat(bus) => return bus.step(),
             _ => {}
@@ -186,6 +196,9 @@ impl LoopWork {
     pub(crate) fn after(&mut self, sample: &Sample, next_due_ns: u64) -> Result<(), WorkError> {
         if let Self::Ethercat(bus) = self {
             return bus.after(sample, next_due_ns);
+        }
+        if let Self::Log(log) = self {
+            return log.failure();
         }
         flown!(self, flight => {
             flight.after(sample.end_ns, next_due_ns);

@@ -17,6 +17,8 @@ pub(super) const MOST_BYTES: u64 = 1 << 30;
 const PREEMPTED_BY_BYTES: u64 = 64 << 20;
 /// Longest CPU time of a cycle: a minute.
 const LONGEST_BUSY_NS: u64 = 60_000_000_000;
+/// Largest record of a log: 1 MiB.
+const MOST_RECORD_BYTES: u64 = 1 << 20;
 /// Times that a cycle can wait for its answer.
 const ANSWER_NS: (u64, u64) = (1_000, 150_000_000);
 
@@ -47,6 +49,45 @@ pub(crate) static WORK: Variants<Work> = Variants {
                         "time",
                         time("3 ms").within(1, LONGEST_BUSY_NS),
                         "CPU time of each cycle, up to 60 s.",
+                        ns,
+                    );
+                }
+            },
+            short: Short::No,
+        },
+        Row {
+            name: "log",
+            about: "Writes its own log: computes, then appends a record to a file, which the kernel writes back when \
+                    it likes. The file has no name and is gone after the run.",
+            blank: || Work::Log {
+                ns: 0,
+                bytes: 0,
+                directory: String::new(),
+            },
+            keys: |keys, work| {
+                if let Work::Log {
+                    ns,
+                    bytes,
+                    directory,
+                } = work
+                {
+                    keys.required(
+                        "bytes",
+                        size(1, MOST_RECORD_BYTES),
+                        "Size of each cycle's record, up to 1 MiB.",
+                        bytes,
+                    );
+                    keys.required(
+                        "directory",
+                        path("give the directory of the log's file"),
+                        "Directory of the file: it decides the disk.",
+                        directory,
+                    );
+                    keys.or(
+                        "time",
+                        time("3 ms").within(0, LONGEST_BUSY_NS),
+                        0,
+                        "CPU time of each cycle before the record, up to 60 s.",
                         ns,
                     );
                 }
