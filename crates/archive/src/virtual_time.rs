@@ -75,6 +75,9 @@ pub struct GuestAdditions {
     /// Values to write into files of the guest's kernel, as `PATH=VALUE`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<String>,
+    /// The disk, as `latency=TIME,rate=SIZE/s`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk: Option<String>,
 }
 
 impl GuestAdditions {

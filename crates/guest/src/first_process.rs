@@ -5,6 +5,7 @@
 
 mod clock;
 mod commands;
+mod disk;
 mod effective;
 mod entropy;
 mod error;
@@ -92,6 +93,9 @@ fn guest(measure: Measure<'_>) -> Result<(), InsideError> {
     entropy::give_enough(order.seed)?;
     prepared::load(&order.modules)?;
     let untaken = prepared::write(&order.writes)?;
+    if let Some(disk) = &order.disk {
+        disk::mount_new(disk)?;
+    }
     // A kernel without a network has no loads that use one.
     if let Err(error) = network::bring_loopback_up() {
         println!("warning: {}", InsideError::Loopback(error));

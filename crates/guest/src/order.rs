@@ -13,6 +13,8 @@ pub const PROGRAM_PATH: &str = "/bin/wakepath";
 pub const UNDER: &str = "lab/under";
 /// Paths that the guest mounts over with a writable file system.
 pub const COVERED: [&str; 3] = ["dev", "run", "tmp"];
+/// Mount point of the guest's disk.
+pub const DISK_PATH: &str = "/disk";
 /// The kernel draws all its random numbers from the emulator's, which the seed decides: the CPU's
 /// instructions for them, or what the firmware passes on.
 pub const ENTROPY: [&str; 2] = ["random.trust_cpu=on", "random.trust_bootloader=on"];
@@ -26,6 +28,9 @@ pub struct Order {
     /// Values to write into kernel files afterwards, in this order.
     #[serde(default)]
     pub writes: Vec<OrderedWrite>,
+    /// The disk, which the guest's kernel provides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<OrderedDisk>,
     /// Commands that run first, one after the other.
     pub commands: Vec<OrderedCommand>,
     /// The scenario that is then measured, resolved, as TOML.
@@ -101,6 +106,13 @@ pub struct OrderedWrite {
     pub path: String,
     /// The value.
     pub value: String,
+}
+
+/// A disk for a guest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderedDisk {
+    /// Virtual nanoseconds of each request.
+    pub latency_ns: u64,
 }
 
 /// A command for a guest.

@@ -6,6 +6,7 @@ use crate::architecture::Architecture;
 use crate::asked::GuestsAsked;
 use crate::brought::{Brought, written};
 use crate::configuration::{Asked, Configuration, Lack, Weight, lacking, wanted};
+use crate::disk::{CHECKSUMS, Disk};
 use crate::host::Host;
 use crate::kernel::Kernel;
 use crate::kernel_name::KernelName;
@@ -32,6 +33,7 @@ pub(crate) struct Added {
     modules: Vec<modules::Asked>,
     pub brought: Vec<Brought>,
     pub writes: Vec<OrderedWrite>,
+    pub disk: Option<Disk>,
 }
 
 impl Added {
@@ -42,6 +44,13 @@ impl Added {
     pub fn new(asked: &GuestsAsked) -> Result<Self> {
         let added = &asked.added;
         let modules = added.modules.iter().map(|text| modules::Asked::parse(text));
+        let disk = added.disk.as_ref().map(|given| {
+            let fault = |fault| LabError::Disk {
+                given: given.clone(),
+                fault,
+            };
+            Disk::parse(given).map_err(fault)
+        });
         Ok(Self {
             modules: modules
                 .collect::<std::result::Result<_, _>>()
@@ -56,6 +65,7 @@ impl Added {
                 .iter()
                 .map(|text| written(text))
                 .collect::<Result<_>>()?,
+            disk: disk.transpose()?,
         })
     }
 }
@@ -78,6 +88,7 @@ impl Fitting<'_> {
     /// available.
     pub fn modules(&self, chosen: &Chosen, parameters: &[Vec<String>]) -> Result<Vec<Module>> {
         let mut wanted_modules = self.added.modules.clone();
+        wanted_modules.extend(self.added.disk.into_iter().flat_map(Disk::modules));
         let configuration = Configuration::new(&chosen.kernel)?;
         let mut missed = BTreeSet::new();
         if let Some(configuration) = &configuration {
@@ -112,7 +123,13 @@ impl Fitting<'_> {
         if wanted_modules.is_empty() {
             Ok(Vec::new())
         } else {
-            self.tree(chosen, &wanted_modules)?.needed(&wanted_modules)
+            let tree = self.tree(chosen, &wanted_modules)?;
+            if self.added.disk.is_some() && tree.has(CHECKSUMS) {
+                let name = CHECKSUMS.to_owned();
+                let parameters = String::new();
+                wanted_modules.insert(0, modules::Asked { name, parameters });
+            }
+            tree.needed(&wanted_modules)
         }
     }
 

@@ -250,6 +250,7 @@ mod tests {
         Order {
             modules: Vec::new(),
             writes: Vec::new(),
+            disk: None,
             commands: Vec::new(),
             scenario: Some("name = \"a\"\n".into()),
             ns_per_instruction: 1,

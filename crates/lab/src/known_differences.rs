@@ -121,7 +121,8 @@ fn tracing(manifest: &Manifest) -> String {
 
 fn added(added: &wakepath_archive::GuestAdditions) -> String {
     let lists = [&added.modules, &added.files, &added.writes];
-    let all: Vec<&str> = lists.into_iter().flatten().map(String::as_str).collect();
+    let all = lists.into_iter().flatten().chain(&added.disk);
+    let all: Vec<&str> = all.map(String::as_str).collect();
     all.join("; ")
 }
 

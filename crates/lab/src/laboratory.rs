@@ -4,6 +4,7 @@
 
 use crate::architecture::Architecture;
 use crate::asked::{GuestsAsked, HostAsked};
+use crate::disk::{Disk, MAKES};
 use crate::fitting::{Added, Chosen, Fitting};
 use crate::guests::{Guest, Limit};
 use crate::host::Host;
@@ -307,7 +308,9 @@ impl<'a> Laboratory<'a> {
                 *path = command_path(path);
             }
         }
+        further.extend(self.added.disk.map(|_| (MAKES.0.to_owned(), MAKES.1)));
         let order = Order {
+            disk: self.added.disk.map(Disk::ordered),
             modules: modules.iter().map(Module::ordered).collect(),
             writes: self.added.writes.clone(),
             commands,

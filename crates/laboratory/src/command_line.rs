@@ -155,6 +155,10 @@ pub struct LabAdded {
     /// Value written into each guest's kernel first, such as /proc/sys/vm/swappiness=10 (repeatable).
     #[arg(hide_short_help = true, long, value_name = "PATH=VALUE")]
     pub init_write: Vec<String>,
+    /// Disk of each guest, mounted on /disk: the time of each request and the highest rate, such as
+    /// 'latency=8ms,rate=2MiB/s'.
+    #[arg(hide_short_help = true, long, value_name = "DISK")]
+    pub disk: Option<String>,
 }
 
 /// Use of this host by a laboratory's guests; none of it changes their counts.

@@ -129,6 +129,7 @@ impl LabAdded {
             modules: self.module.clone(),
             files: self.file.clone(),
             writes: self.init_write.clone(),
+            disk: self.disk.clone(),
         }
     }
 }

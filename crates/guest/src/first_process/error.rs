@@ -39,6 +39,11 @@ pub enum InsideError {
         /// The kernel's error.
         source: io::Error,
     },
+    /// The kernel's disk isn't as ordered.
+    #[error(
+        "this kernel's null_blk has no disk with a latency that keeps its data: Linux 6.1 or newer has"
+    )]
+    NoDisk,
     /// The order can't be parsed.
     #[error(
         "{path}: {0} (is this wakepath of another version than the host's?)",

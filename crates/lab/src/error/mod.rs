@@ -11,6 +11,7 @@ pub use hunt::HuntError;
 use crate::architecture::Architecture;
 use crate::baseline::BaselineError;
 use crate::brought::BroughtFault;
+use crate::disk::DiskFault;
 use crate::fault::{FileFault, ProgramFault};
 use crate::modules::ModuleFault;
 use crate::words::WordsError;
@@ -204,6 +205,14 @@ pub enum LabError {
         given: String,
         /// The reason.
         fault: BroughtFault,
+    },
+    /// An impossible disk.
+    #[error("--disk {given}: {fault}")]
+    Disk {
+        /// As it was given.
+        given: String,
+        /// The reason.
+        fault: DiskFault,
     },
     /// A kernel without options that the guest needs.
     #[error("{kernel} can't be this guest: it was built without {lacks}; so says {from}")]

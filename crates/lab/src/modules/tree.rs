@@ -72,6 +72,11 @@ impl Tree {
         })
     }
 
+    /// Whether it has a module of this name as a file.
+    pub fn has(&self, name: &str) -> bool {
+        self.files.contains_key(name)
+    }
+
     /// The requested modules and their dependencies, in an order in which they can be loaded.
     pub fn needed(&self, asked: &[Asked]) -> Result<Vec<Module>> {
         let mut needed = Vec::new();
