@@ -22,6 +22,8 @@ pub struct Experiment {
     pub scenario: &'static str,
     /// CPUs of each guest of the laboratory; on a board those that it has, and this is 0.
     pub cpus: u16,
+    /// The disk of each guest, as for `wakepath lab run --disk`.
+    pub disk: Option<&'static str>,
     /// The kernels, in the order of the published table. A board runs one at a time.
     pub guests: &'static [Guest],
     /// Kernels of the published table that aren't in any package: measured if the user gives them.

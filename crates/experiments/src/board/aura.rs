@@ -12,6 +12,7 @@ pub const EXPERIMENT: Experiment = Experiment {
              sent to a separate process, it kept exactly 100.0 frames/s, the worst of them 9.79 ms.",
     scenario: "aura-100hz",
     cpus: 0,
+    disk: None,
     guests: &[booted("this kernel", "any kernel", ANY, None)],
     given: &[],
     drawing: Drawing::Boxes,

@@ -12,6 +12,7 @@ pub const EXPERIMENT: Experiment = Experiment {
              `stress`: `cyclictest -l100000 -m -n -a0 -t1 -p99 -i400 -h1000 -q`.",
     scenario: "beaglepilot",
     cpus: 0,
+    disk: None,
     guests: &[
         booted(
             "vanilla",

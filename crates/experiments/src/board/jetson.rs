@@ -16,6 +16,7 @@ pub const EXPERIMENT: Experiment = Experiment {
              `isolcpus=managed_irq,domain,8-11 irqaffinity=0-7 kthread_cpus=0-7`; passed below 100 µs.",
     scenario: "jetson-1khz",
     cpus: 0,
+    disk: None,
     guests: &[
         booted(
             STOCK,

@@ -15,6 +15,7 @@ pub const EXPERIMENT: Experiment = Experiment {
               loops over memory, and with I/O (hackbench, bonnie++, wget).",
     scenario: "litmus-16core",
     cpus: 0,
+    disk: None,
     guests: &[
         booted(PLAIN, "a kernel without PREEMPT_RT", STANDARD, None),
         booted(RT, "a kernel with PREEMPT_RT", REAL_TIME, None),

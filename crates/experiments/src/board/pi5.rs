@@ -14,6 +14,7 @@ pub const EXPERIMENT: Experiment = Experiment {
              250 Hz under eight policies, 10 000 iterations of each, idle and under heavy stress.",
     scenario: "pi5-250hz",
     cpus: 0,
+    disk: None,
     guests: &[
         booted(ORDINARY, "a kernel without PREEMPT_RT", STANDARD, None),
         booted(RT, "a kernel with PREEMPT_RT", REAL_TIME, None),

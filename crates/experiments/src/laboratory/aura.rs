@@ -11,6 +11,7 @@ pub const EXPERIMENT: Experiment = Experiment {
              sent to a separate process, it kept exactly 100.0 frames/s, the worst of them 9.79 ms.",
     scenario: include_str!("../../scenarios/aura-100hz.toml"),
     cpus: 1,
+    disk: None,
     guests: &[Guest {
         name: "vanilla",
         kernel: "debian:stock preempt=none",

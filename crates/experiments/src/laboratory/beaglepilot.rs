@@ -10,6 +10,7 @@ pub const EXPERIMENT: Experiment = Experiment {
              `stress`: `cyclictest -l100000 -m -n -a0 -t1 -p99 -i400 -h1000 -q`.",
     scenario: include_str!("../../scenarios/beaglepilot.toml"),
     cpus: 1,
+    disk: None,
     guests: &[
         Guest {
             name: "vanilla",

@@ -13,6 +13,7 @@ pub const EXPERIMENT: Experiment = Experiment {
              7 µs, system 47 and 15 µs, idle 22 and 8 µs.",
     scenario: include_str!("../../scenarios/isolation.toml"),
     cpus: 2,
+    disk: None,
     guests: &[
         Guest {
             name: "stock",

@@ -13,6 +13,7 @@ pub const EXPERIMENT: Experiment = Experiment {
               loops over memory, and with I/O (hackbench, bonnie++, wget).",
     scenario: include_str!("../../scenarios/litmus-16core.toml"),
     cpus: 2,
+    disk: None,
     guests: &[
         Guest {
             name: PLAIN,

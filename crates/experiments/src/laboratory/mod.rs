@@ -1,6 +1,7 @@
 //! The experiments of the laboratory, one file each.
 
 mod aura;
+mod aura_in_loop;
 mod beaglepilot;
 mod isolation;
 mod litmus;
@@ -8,11 +9,12 @@ mod pi5;
 
 use crate::Experiment;
 
-static ALL: [Experiment; 5] = [
+static ALL: [Experiment; 6] = [
     beaglepilot::EXPERIMENT,
     pi5::EXPERIMENT,
     isolation::EXPERIMENT,
     aura::EXPERIMENT,
+    aura_in_loop::EXPERIMENT,
     litmus::EXPERIMENT,
 ];
 

@@ -13,6 +13,7 @@ pub const EXPERIMENT: Experiment = Experiment {
              250 Hz under eight policies, 10 000 iterations of each, idle and under heavy stress.",
     scenario: include_str!("../../scenarios/pi5-250hz.toml"),
     cpus: 1,
+    disk: None,
     guests: &[
         Guest {
             name: STANDARD,

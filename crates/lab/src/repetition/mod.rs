@@ -136,7 +136,10 @@ impl Repetition {
             before: Vec::new(),
             ns_per_instruction: 1,
             memory_mib: 1024,
-            added: GuestAdditions::default(),
+            added: GuestAdditions {
+                disk: self.experiment.disk.map(str::to_owned),
+                ..GuestAdditions::default()
+            },
         }
     }
 
