@@ -283,4 +283,26 @@ mod tests {
             "{said}"
         );
     }
+
+    #[test]
+    fn a_disk_needs_its_modules_and_a_kernel_without_them_is_named_in_one_line() {
+        let place = tempfile::tempdir().unwrap();
+        let tree = place.path().join("modules");
+        fs::create_dir(&tree).unwrap();
+        fs::write(tree.join("other.ko"), "").unwrap();
+        let disk = |text: &str| GuestAdditions {
+            modules_from: Some(tree.display().to_string()),
+            disk: Some(text.into()),
+            ..GuestAdditions::default()
+        };
+        let said = modules(place.path(), CONFIGURATION, disk("8ms")).unwrap_err();
+        assert!(said.starts_with("--disk 8ms: give the time"), "{said}");
+        let slow = disk("latency=8ms,rate=2MiB/s");
+        let said = modules(place.path(), CONFIGURATION, slow.clone()).unwrap_err();
+        assert!(said.contains("holds no module ext4, neither"), "{said}");
+        fs::write(tree.join("modules.builtin"), "kernel/fs/ext4/ext4.ko\n").unwrap();
+        let said = modules(place.path(), CONFIGURATION, slow).unwrap_err();
+        assert!(said.contains("holds no module null_blk, neither"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
 }

@@ -32,7 +32,7 @@ pub(super) fn mount_new(disk: &OrderedDisk) -> Result<(), InsideError> {
         ("completion_nsec", disk.latency_ns.to_string()),
         ("memory_backed", "Y".into()),
     ] {
-        // Linux before 6.1 has no such parameters, and ignores them.
+        // Older kernels lack these parameters, and ignore them.
         let found = fs::read_to_string(Path::new(PARAMETERS).join(name)).unwrap_or_default();
         if found.trim() != value {
             return Err(InsideError::NoDisk);

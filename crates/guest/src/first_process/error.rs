@@ -41,7 +41,7 @@ pub enum InsideError {
     },
     /// The kernel's disk isn't as ordered.
     #[error(
-        "this kernel's null_blk has no disk with a latency that keeps its data: Linux 6.1 or newer has"
+        "this kernel's null_blk keeps no data or takes no time: for --disk boot Debian's 6.1 or newer"
     )]
     NoDisk,
     /// The order can't be parsed.

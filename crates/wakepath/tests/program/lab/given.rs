@@ -156,6 +156,10 @@ fn what_can_not_be_given_is_refused_in_one_line_and_nothing_is_written() {
             "--init-write /etc/a=1: give PATH=VALUE",
         ),
         (
+            &["--disk", "latency=8ms"],
+            "--disk latency=8ms: give the time of a request and the rate",
+        ),
+        (
             &["--cpus", "8", "--topology", "sockets=2,cores=8"],
             "--topology sockets=2,cores=8: makes 16 CPUs, and the guest has 8; say --cpus 16",
         ),
