@@ -54,6 +54,7 @@ const BUDGETS: &[Budget] = &[
     Budget { words: 700, counted: Text, pages: &["docs/reference/tuning-steps.md", "docs/reference/benchmarks.md"] },
     Budget { words: 900, counted: Text, pages: &["docs/experiments/README.md"] },
     Budget { words: 900, counted: Text, pages: &["docs/experiments/aura-100hz.md"] },
+    Budget { words: 900, counted: Text, pages: &["docs/experiments/aura-in-loop.md"] },
     Budget { words: 900, counted: Text, pages: &["docs/experiments/beaglepilot.md"] },
     Budget { words: 900, counted: Text, pages: &["docs/experiments/pi5-250hz.md"] },
     Budget { words: 900, counted: Text, pages: &["docs/experiments/isolation.md"] },
