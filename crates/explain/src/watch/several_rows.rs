@@ -146,8 +146,8 @@ fn best(dues_ns: &[u64], is_explained: &[bool]) -> Option<Candidate> {
             of.all.saturating_sub(more.all) * 10 >= others * WOKEN_OF_TEN
         })
     };
-    let kept = found.iter().filter(has_others).map(|of| of.row);
-    kept.min_by_key(|row| row.period_ns)
+    let kept = found.iter().filter(has_others);
+    kept.map(|of| of.row).min_by_key(|row| row.period_ns)
 }
 
 /// The best row of a period.
@@ -178,7 +178,12 @@ fn row(dues_ns: &[u64], is_explained: &[bool], period_ns: u64) -> Option<Tried> 
     let within = |counts: &[usize], from: usize| -> usize {
         (0..WIDE).map(|next| counts[(from + next) % places]).sum()
     };
-    let from = (0..places).max_by_key(|from| (within(&own, *from), within(&all, *from)))?;
+    let most = (0..places).map(|from| within(&own, from)).max()?;
+    // Of places that are about as good, the one at which most due times are served, by turns of other rows too.
+    let is_as_good = |from: &usize| within(&own, *from) * 100 >= most * AS_MUCH_OF_HUNDRED;
+    let from = (0..places)
+        .filter(is_as_good)
+        .max_by_key(|from| (within(&all, *from), within(&own, *from)))?;
     let row = Candidate {
         period_ns,
         phase_ns: from as u64 * PLACE_NS,
@@ -255,7 +260,8 @@ mod tests {
 
     #[test]
     fn a_period_is_no_half_nor_double_of_itself_where_another_task_fills_the_gaps() {
-        for (short, long, offset, turn_us) in [(4, 18, 961, 68), (4, 23, 1_380, 60)] {
+        let tasks = [(4, 18, 961, 68), (4, 23, 1_380, 60), (4, 26, 502, 119)];
+        for (short, long, offset, turn_us) in tasks {
             let turns = event_loop(&[(short * 1_000, 0), (long * 1_000, offset)], turn_us);
             let periods = rows(&turns).into_iter().map(|(of, _)| of.period_ns / MS);
             assert_eq!(periods.collect::<Vec<u64>>(), [short, long]);
