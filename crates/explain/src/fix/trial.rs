@@ -4,8 +4,8 @@ const TRY: &str = ". To try it: wakepath try ";
 const PROGRAM: &str = " -- PROGRAM";
 
 /// A fix with the command that tries it.
-pub(super) fn printed(text: &str, setting: &str) -> String {
-    format!("{text}{TRY}{setting}{PROGRAM}")
+pub(super) fn printed(text: &str, fix: &str) -> String {
+    format!("{text}. To try it: wakepath try {fix} -- PROGRAM")
 }
 
 /// A printed fix whose command tries it for the thread of this name; `None` for one without a command.
