@@ -18,6 +18,9 @@ pub struct RunStarted {
     /// The same in parts; none for a run that no command repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invocation: Option<Invocation>,
+    /// First process of a watched program that wakepath started; none of one that ran already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_process: Option<u32>,
     /// Terms of a quick check; none for any other run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quick: Option<QuickCheck>,

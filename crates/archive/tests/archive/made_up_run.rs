@@ -65,6 +65,7 @@ pub fn run_started(segments: u32) -> Event {
             "quad-500hz".to_owned(),
         ],
         invocation: Some(Invocation::of_scenario("quad-500hz")),
+        first_process: None,
         quick: None,
         started: "2026-11-03T10:15:00Z".to_owned(),
         scenario: ScenarioText {

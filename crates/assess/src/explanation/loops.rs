@@ -66,8 +66,7 @@ impl<'a> SegmentLoops<'a> {
                 None => run.samples(record.segment, thread.thread),
             }
         })?;
-        // A watch that starts the program has its command after the dashes.
-        let is_from_start = watched && run.manifest.command.iter().any(|word| word == "--");
+        let is_from_start = run.manifest.first_process.is_some();
         for of in &mut new.loops {
             of.is_from_start = is_from_start;
         }

@@ -18,6 +18,7 @@ fn sent(directory: &Path, scenario: &Scenario) -> LogWriter {
     std::fs::create_dir_all(directory).unwrap();
     let mut log = LogWriter::create(directory).unwrap();
     let started = RunStarted {
+        first_process: None,
         run_id: run_id("2026-11-03T10:15:00Z", [1, 2, 3, 4]),
         tool: Tool {
             name: "wakepath".into(),

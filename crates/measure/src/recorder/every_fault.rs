@@ -73,6 +73,7 @@ fn run_started() -> Event {
         },
         command: Vec::new(),
         invocation: None,
+        first_process: None,
         quick: None,
         started: "2026-01-01T00:00:00Z".into(),
         scenario: ScenarioText {

@@ -16,11 +16,15 @@ pub fn run_started(
     session: &Session,
     command: Command,
 ) -> std::io::Result<RunStarted> {
-    beginning::run_started(
+    let started = beginning::run_started(
         scenario,
         session.clock_source.clone(),
         session.notes.clone(),
         session.started,
         command,
-    )
+    )?;
+    Ok(RunStarted {
+        first_process: session.first,
+        ..started
+    })
 }
