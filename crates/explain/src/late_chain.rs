@@ -80,19 +80,19 @@ impl<'a> LateChains<'a> {
         let pieces = explained.latency.iter().chain(&explained.execution);
         let pieces = pieces.filter(|piece| !piece.cause.is_usual());
         let pieces: Vec<Piece> = pieces.cloned().map(on_its_own).collect();
-        let late = part.counted.take(&pieces);
+        let counted = part.counted.take(&pieces);
         let counted = Counted {
-            all: late.clone(),
-            late,
+            all: &counted,
+            late: Some(&counted),
         };
-        add_causes(&mut part.late, &pieces, &counted, true, pass);
+        add_causes(&mut part.late, &pieces, &counted, pass);
     }
 
     /// The causes of each chain's late passes, those with most time first, with the thread by its place in the chain.
     /// A cycle of these figures is a pass.
     pub fn finish(self) -> Vec<Vec<(usize, CauseFigures)>> {
         let causes = |part: &Part| {
-            let mut causes = ranked(&part.late, |_| true);
+            let mut causes = ranked(&part.late, None, |_| true);
             causes.reverse();
             causes
         };

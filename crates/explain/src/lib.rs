@@ -51,7 +51,6 @@ mod threads;
 mod told;
 mod totals;
 mod track;
-mod tried_thread;
 mod untold;
 mod wait;
 mod waits_ends;

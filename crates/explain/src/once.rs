@@ -1,6 +1,7 @@
 //! Counts time once, however many cycles it holds up: all that wait for a late one wait at the same time.
 
 use crate::cycle::Piece;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Time that was counted, in nanoseconds on `CLOCK_MONOTONIC`.
@@ -13,9 +14,13 @@ pub(crate) struct Once {
 impl Once {
     /// The parts of a cycle's pieces that were not counted before; they are from now on. Cycles come in the order of their
     /// due times, and their pieces in order.
-    pub fn take(&mut self, pieces: &[Piece]) -> Vec<Piece> {
+    pub fn take<'a>(&mut self, pieces: &'a [Piece]) -> Cow<'a, [Piece]> {
         let from_ns = pieces.first().map_or(0, |piece| piece.from_ns);
         self.counted.retain(|of| of.end > from_ns);
+        if self.counted.is_empty() {
+            self.add(pieces);
+            return pieces.into();
+        }
         let mut left = Vec::with_capacity(pieces.len());
         for piece in pieces {
             let mut at_ns = piece.from_ns;
@@ -27,8 +32,13 @@ impl Once {
             }
             left.extend(part(piece, at_ns, piece.to_ns));
         }
-        self.counted
-            .extend(left.iter().map(|of| of.from_ns..of.to_ns));
+        self.add(&left);
+        left.into()
+    }
+
+    fn add(&mut self, pieces: &[Piece]) {
+        let times = pieces.iter().map(|of| of.from_ns..of.to_ns);
+        self.counted.extend(times);
         self.counted.sort_unstable_by_key(|of| of.start);
         self.counted.dedup_by(|next, before| {
             let is_next = next.start <= before.end;
@@ -37,7 +47,6 @@ impl Once {
             }
             is_next
         });
-        left
     }
 }
 
@@ -69,8 +78,12 @@ mod tests {
     fn cycles_that_wait_for_the_same_end_count_it_once() {
         let mut once = Once::default();
         let mut take = |ends: &[(u64, u64)]| {
-            let taken = once.take(&pieces(ends)).into_iter();
-            taken.map(|of| (of.from_ns, of.to_ns)).collect::<Vec<_>>()
+            let pieces = pieces(ends);
+            let taken = once.take(&pieces);
+            taken
+                .iter()
+                .map(|of| (of.from_ns, of.to_ns))
+                .collect::<Vec<_>>()
         };
         assert_eq!(take(&[(0, 10), (20, 40)]), [(0, 10), (20, 40)]);
         assert_eq!(take(&[(5, 30), (30, 45)]), [(10, 20), (40, 45)]);

@@ -12,7 +12,12 @@ use wakepath_timeline::{Budget, Interrupt, SoftIrq, Thread, one_line};
 /// The fix, with the command that tries it if `wakepath try` can apply it. `None` if nothing fits: the cause
 /// is unknown, or belongs to every wake-up.
 pub fn remedy(cause: &Cause) -> Option<String> {
-    advice(cause).map(Remedy::printed)
+    remedy_of_thread(cause, None)
+}
+
+/// The same for a thread that the command has to name, as a word of a shell.
+pub(crate) fn remedy_of_thread(cause: &Cause, thread: Option<&str>) -> Option<String> {
+    advice(cause).map(|fix| fix.printed(thread))
 }
 
 /// The kernel's number for FIFO 99, the highest priority but DEADLINE.
@@ -171,6 +176,17 @@ mod tests {
     use super::*;
     use crate::wait::Handler;
     use wakepath_timeline::{CallTarget, ThreadName};
+
+    #[test]
+    fn the_command_names_the_thread_that_is_to_be_tried() {
+        let said = remedy_of_thread(&Cause::TimerSlack, Some("'my loop'")).unwrap();
+        assert!(
+            said.ends_with("wakepath try slack --thread='my loop' -- PROGRAM"),
+            "{said}"
+        );
+        let none = remedy_of_thread(&Cause::PageFault, Some("ctl")).unwrap();
+        assert!(!none.contains("ctl"), "{none}");
+    }
 
     #[test]
     fn a_fix_that_can_be_tried_is_printed_with_its_command() {

@@ -6,7 +6,7 @@ use crate::alike::{AlikeFigures, alike};
 use crate::cycle::{Explained, Stretch};
 use crate::interference::InterferenceFigures;
 use crate::late_cycle::LateCycle;
-use crate::remedy::remedy;
+use crate::remedy::remedy_of_thread;
 use crate::resolve::Usual;
 use crate::totals::{CauseSum, Totals, Way};
 use serde::{Deserialize, Serialize};
@@ -228,21 +228,23 @@ pub struct StretchFigures {
 }
 
 impl ConditionExplanation {
-    /// A condition's figures. `segment_of` gives the segment of the n-th worst cycle.
+    /// A condition's figures. `segment_of` gives the segment of the n-th worst cycle; `tried` is the thread that the
+    /// commands which try a fix have to name, as a word of a shell.
     pub fn new(
         (phase, condition, thread): (&str, &str, &str),
         threshold_from: &str,
         usual: Usual,
         totals: &Totals,
+        tried: Option<&str>,
         segment_of: impl Fn(&Explained) -> u32,
     ) -> Self {
         let woken = totals.woken.iter();
-        let causes = ranked(&totals.causes, |_| true);
+        let causes = ranked(&totals.causes, tried, |_| true);
         let mut alike = alike(&causes);
         alike.truncate(MOST_LISTED);
         let (causes, causes_rest) = listed(causes);
         let is_other = |cause: &Cause| *cause != Cause::OwnCode;
-        let (inflation, inflation_rest) = listed(ranked(&totals.inflation, is_other));
+        let (inflation, inflation_rest) = listed(ranked(&totals.inflation, tried, is_other));
         Self {
             phase: phase.into(),
             condition: condition.into(),
@@ -337,6 +339,7 @@ fn stretch_name(stretch: Stretch) -> String {
 
 pub(crate) fn ranked(
     sums: &HashMap<Cause, CauseSum>,
+    tried: Option<&str>,
     which: impl Fn(&Cause) -> bool,
 ) -> Vec<CauseFigures> {
     let mut ranked: Vec<CauseFigures> = sums
@@ -356,7 +359,7 @@ pub(crate) fn ranked(
             worst_ns: sum.worst_ns,
             worst_cycle: sum.worst_cycle,
             late_worst_ns: sum.late_worst_ns,
-            remedy: remedy(cause),
+            remedy: remedy_of_thread(cause, tried),
         })
         .collect();
     // The name decides between equals, so that the order is the same every time.

@@ -164,34 +164,30 @@ impl Totals {
         let is_late = overran || latency_ns > self.threshold_ns;
         let lost = pieces_lost(cycle, overran);
         let [of_all, of_late] = &mut self.counted;
-        let once = Counted {
-            all: of_all.take(&lost),
-            late: if is_late {
-                of_late.take(&lost)
-            } else {
-                Vec::new()
-            },
-        };
+        let all = of_all.take(&lost);
+        let late = is_late.then(|| of_late.take(&lost));
         self.cycles += 1;
         *self.woken.entry(cycle.woken.word()).or_default() += 1;
-        self.all_ns += time_of(&once.all);
-        self.all_explained_ns += explained_of(&once.all);
-        if is_late {
+        self.all_ns += time_of(&all);
+        self.all_explained_ns += explained_of(&all);
+        if let Some(late) = &late {
             self.late += 1;
             self.overran += u64::from(overran);
-            self.late_ns += time_of(&once.late);
-            self.late_explained_ns += explained_of(&once.late);
+            self.late_ns += time_of(late);
+            self.late_explained_ns += explained_of(late);
         }
         let number = cycle.sample.cycle;
-        add_causes(&mut self.causes, &lost, &once, is_late, number);
-        let within = Counted::whole(&cycle.execution, is_late);
-        add_causes(
-            &mut self.inflation,
-            &cycle.execution,
-            &within,
-            is_late,
-            number,
-        );
+        let counted = Counted {
+            all: &all,
+            late: late.as_deref(),
+        };
+        add_causes(&mut self.causes, &lost, &counted, number);
+        let work = &cycle.execution[..];
+        let whole = Counted {
+            all: work,
+            late: is_late.then_some(work),
+        };
+        add_causes(&mut self.inflation, work, &whole, number);
         self.execution_ns += cycle.execution.iter().map(Piece::ns).sum::<u64>();
         let within = |(low, high): (u64, u64)| (low..=high).contains(&latency_ns);
         if within(self.bands.median) {
@@ -270,20 +266,11 @@ impl Way {
 }
 
 /// The parts of a cycle's pieces that no earlier cycle counted.
-pub(crate) struct Counted {
+pub(crate) struct Counted<'a> {
     /// Of all cycles.
-    pub all: Vec<Piece>,
-    /// Of late ones; none of a punctual cycle.
-    pub late: Vec<Piece>,
-}
-
-impl Counted {
-    fn whole(pieces: &[Piece], is_late: bool) -> Self {
-        Self {
-            all: pieces.to_vec(),
-            late: if is_late { pieces.to_vec() } else { Vec::new() },
-        }
-    }
+    pub all: &'a [Piece],
+    /// Of late ones; `None` of a punctual cycle.
+    pub late: Option<&'a [Piece]>,
 }
 
 fn time_of(pieces: &[Piece]) -> u64 {
@@ -300,17 +287,23 @@ fn explained_of(pieces: &[Piece]) -> u64 {
 pub(crate) fn add_causes(
     sums: &mut HashMap<Cause, CauseSum>,
     pieces: &[Piece],
-    counted: &Counted,
-    is_late: bool,
+    counted: &Counted<'_>,
     cycle: u64,
 ) {
-    let (all, late) = (by_cause(&counted.all), by_cause(&counted.late));
-    let ns_of = |sums: &[(Cause, u64)], cause: &Cause| {
-        let of = sums.iter().find(|(of, _)| of == cause);
-        of.map_or(0, |(_, ns)| *ns)
+    let whole = by_cause(pieces);
+    let ns_of = |counted: &[Piece], cause: &Cause| -> u64 {
+        let mine = counted.iter().filter(|of| of.cause.grouped() == *cause);
+        mine.map(Piece::ns).sum()
     };
-    for (cause, ns) in by_cause(pieces) {
-        let (total_ns, late_ns) = (ns_of(&all, &cause), ns_of(&late, &cause));
+    // Most cycles wait for no other.
+    let is_whole =
+        |counted: &[Piece]| counted.len() == pieces.len() && time_of(counted) == time_of(pieces);
+    let [all_is_whole, late_is_whole] =
+        [Some(counted.all), counted.late].map(|of| of.is_some_and(is_whole));
+    for (cause, ns) in whole {
+        let part = |of: &[Piece], is_whole| if is_whole { ns } else { ns_of(of, &cause) };
+        let total_ns = part(counted.all, all_is_whole);
+        let late_ns = counted.late.map(|of| part(of, late_is_whole));
         let cause = if sums.len() < MOST_CAUSES || sums.contains_key(&cause) {
             cause
         } else {
@@ -319,7 +312,7 @@ pub(crate) fn add_causes(
         let sum = sums.entry(cause).or_default();
         sum.cycles += 1;
         sum.total_ns += total_ns;
-        if is_late {
+        if let Some(late_ns) = late_ns {
             sum.late_cycles += 1;
             sum.late_ns += late_ns;
             sum.late_worst_ns = sum.late_worst_ns.max(ns);

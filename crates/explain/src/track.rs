@@ -268,7 +268,7 @@ impl Track {
     }
 }
 
-/// Whether a mark shows by itself if the thread is in a call after it, or that this is unknown.
+/// Whether a mark by itself shows that the thread is in a call after it, or that this is unknown.
 fn shows_call(mark: &Mark) -> bool {
     matches!(
         mark.what,

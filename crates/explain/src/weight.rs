@@ -60,7 +60,7 @@ mod tests {
             is_periodic,
             late: u64::from(late_ns > 0),
             late_ns,
-            ..ConditionExplanation::new(names, "", Usual::default(), &totals, |_| 0)
+            ..ConditionExplanation::new(names, "", Usual::default(), &totals, None, |_| 0)
         }
     }
 

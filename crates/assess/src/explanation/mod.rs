@@ -192,7 +192,6 @@ pub fn explain(
         not_in_trace,
         conditions: by_weight(sums.conditions()),
     };
-    explanation.name_tried_threads();
     beside::tell(run, &mut explanation)?;
     Ok(ExplainedRun {
         explanation,

@@ -2,8 +2,8 @@
 
 use super::{ExplainError, Order, SegmentLoops};
 use crate::judged::doubts;
-use std::collections::HashMap;
-use wakepath_archive::{Run, Trace};
+use std::collections::{BTreeSet, HashMap};
+use wakepath_archive::{Run, Trace, shell_word};
 use wakepath_explain::{Bands, ConditionExplanation, Explained, Explainer, Totals, Usual};
 use wakepath_timeline::Policy;
 
@@ -121,6 +121,8 @@ impl Sums {
 
     /// The figures of all conditions.
     pub fn conditions(&self) -> Vec<ConditionExplanation> {
+        let periodic = self.conditions.iter().filter(|of| of.period_ns > 0);
+        let threads = periodic.map(|of| &*of.thread).collect::<BTreeSet<&str>>();
         let figures = |condition: &Condition| ConditionExplanation {
             doubts: condition.doubts.clone(),
             silent_segments: condition.silent_segments,
@@ -133,6 +135,7 @@ impl Sums {
                 &condition.threshold_from,
                 condition.usual.clone().unwrap_or_default(),
                 &condition.totals,
+                tried(&condition.thread, &threads).as_deref(),
                 |cycle| {
                     condition
                         .segments
@@ -188,5 +191,24 @@ pub fn urgency(policy: Policy) -> u8 {
         Policy::Fifo { priority } | Policy::RoundRobin { priority } => priority,
         Policy::Deadline { .. } => 100,
         _ => 0,
+    }
+}
+
+/// The word that names a thread in commands which try a fix, if it is one of several with a period: `wakepath try` takes the
+/// most urgent one otherwise.
+fn tried(thread: &str, periodic: &BTreeSet<&str>) -> Option<String> {
+    (periodic.len() > 1 && periodic.contains(thread)).then(|| shell_word(thread))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_of_several_periodic_threads_has_to_be_named() {
+        let several = BTreeSet::from(["ctl", "my loop"]);
+        assert_eq!(tried("my loop", &several).unwrap(), "'my loop'");
+        assert_eq!(tried("log", &several), None);
+        assert_eq!(tried("ctl", &BTreeSet::from(["ctl"])), None);
     }
 }

@@ -8,7 +8,6 @@ mod memory;
 mod program;
 mod scheduling;
 mod table;
-pub(crate) mod trial;
 mod waits;
 
 pub use calls::*;
@@ -93,11 +92,16 @@ impl Remedy {
         self
     }
 
-    /// The sentence, with the command that tries it if `wakepath try` can apply it.
-    pub fn printed(self) -> String {
-        match self.trial {
-            Some(setting) => trial::printed(&self.text, &setting),
-            None => self.text,
+    /// The sentence, with the command that tries it if `wakepath try` can apply it. `thread`: the one to be tried, as a
+    /// word of a shell; `try` takes the most urgent one otherwise.
+    pub fn printed(self, thread: Option<&str>) -> String {
+        let text = self.text;
+        match (self.trial, thread) {
+            (Some(fix), Some(thread)) => {
+                format!("{text}. To try it: wakepath try {fix} --thread={thread} -- PROGRAM")
+            }
+            (Some(fix), None) => format!("{text}. To try it: wakepath try {fix} -- PROGRAM"),
+            (None, _) => text,
         }
     }
 }

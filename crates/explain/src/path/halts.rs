@@ -35,15 +35,9 @@ impl Cut<'_> {
             return None;
         }
         match (interval.state, from) {
-            // A pager that ends a fault's wait does it in the same way, and nobody sends a signal.
-            (State::Sleeping, Context::Thread(_))
-                if !faults::has_just_faulted(track, interval)
-                    && self.ordered_by(interval.from_ns).is_some() =>
-            {
-                Some(HaltKind::Freezer)
-            }
-            // Linux 6.1 and later call the old freezer's wait uninterruptible. A fake signal led to it.
-            (State::Blocked, Context::Thread(_))
+            // A pager that ends a fault's wait does it in the same way, and nobody sends a signal. Linux 6.1 and later call
+            // the old freezer's wait uninterruptible.
+            (State::Sleeping | State::Blocked, Context::Thread(_))
                 if !faults::has_just_faulted(track, interval)
                     && self.ordered_by(interval.from_ns).is_some() =>
             {

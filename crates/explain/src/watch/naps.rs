@@ -116,7 +116,7 @@ mod tests {
     use crate::watch::{Rhythm, ThreadActivity};
     use proptest::prelude::*;
 
-    /// A thread that sleeps for these times by turns, in microseconds, and takes so long for each turn, with its wake-up.
+    /// A thread that sleeps for these times by turns, in microseconds, and works and wakes up for `turn_us` in between.
     fn sleeper(times_us: &[u64], turn_us: u64, count: usize) -> Vec<Activation> {
         let (mut now_ns, mut turns) = (1_000_000_000, Vec::new());
         for (number, time_us) in (0..count as u64).zip(times_us.iter().cycle()) {

@@ -14,23 +14,6 @@ wakepath_test_program::tests![
     a_fault_that_is_long_on_its_way_to_the_disk_waits_for_its_page,
 ];
 
-const FAULT: What = What::PageFault { user: true };
-
-/// The loop runs from its due time on, its calls are recorded.
-fn running() -> Stream {
-    let mut stream = Stream::with(hog(), fifo());
-    let followed = What::Followed {
-        thread: LOOP,
-        process: 90,
-        calls: true,
-    };
-    stream.at(DUE - 4 * MS, followed).timer(DUE + 2 * US);
-    stream.run(DUE + 7 * US, DUE, Left::Runnable);
-    // It leaves its last call.
-    stream.at(DUE + 7 * US + 500, What::SystemCallExit);
-    stream
-}
-
 /// Faults 2 µs apart from an instant on; returns the end.
 fn walk(stream: &mut Stream, from_ns: u64, faults: u64) -> u64 {
     for fault in 0..faults {
@@ -46,7 +29,7 @@ fn ended(mut stream: Stream, end_ns: u64) -> Explained {
 }
 
 fn one_fault_takes_no_blame_for_what_the_program_then_does() {
-    let mut stream = running();
+    let mut stream = running_with_calls();
     stream.at(DUE + 20 * US, FAULT);
     let cycle = ended(stream, DUE + 30 * MS);
     assert_eq!(of_kind(&cycle, "page-fault"), 5 * US, "{cycle:#?}");
@@ -54,7 +37,7 @@ fn one_fault_takes_no_blame_for_what_the_program_then_does() {
 }
 
 fn a_fault_lasts_until_its_page_is_mapped() {
-    let mut stream = running();
+    let mut stream = running_with_calls();
     // Two pages of the first, and then its own work; the second is slow, and the end of the third is not recorded.
     stream.at(DUE + 20 * US, FAULT);
     stream.at(DUE + 320 * US, What::PageMapped);
@@ -68,7 +51,7 @@ fn a_fault_lasts_until_its_page_is_mapped() {
 }
 
 fn a_slow_fault_among_many_counts_as_one() {
-    let mut stream = running();
+    let mut stream = running_with_calls();
     let slow_ns = walk(&mut stream, DUE + 20 * US, 500) - 2 * US;
     let end_ns = walk(&mut stream, slow_ns + 150 * US, 500);
     let cycle = ended(stream, end_ns);
@@ -78,7 +61,7 @@ fn a_slow_fault_among_many_counts_as_one() {
 }
 
 fn code_between_two_walks_through_pages_is_no_fault() {
-    let mut stream = running();
+    let mut stream = running_with_calls();
     let code_ns = walk(&mut stream, DUE + 20 * US, 500);
     let end_ns = walk(&mut stream, code_ns + 30 * MS, 500);
     let cycle = ended(stream, end_ns);
@@ -91,7 +74,7 @@ fn code_between_two_walks_through_pages_is_no_fault() {
 }
 
 fn faults_take_their_time_where_they_were() {
-    let mut stream = running();
+    let mut stream = running_with_calls();
     let first_ns = DUE + 3 * MS;
     let last_ns = walk(&mut stream, first_ns, 1000);
     let cycle = ended(stream, last_ns + 4 * MS);
@@ -111,7 +94,7 @@ fn faults_take_their_time_where_they_were() {
 }
 
 fn a_call_ends_a_fault() {
-    let mut stream = running();
+    let mut stream = running_with_calls();
     for at_ns in (0..100).map(|fault| DUE + (20 + fault * 15) * US) {
         let name = "getpid".into();
         let entry = What::SystemCallEntry {
@@ -127,7 +110,7 @@ fn a_call_ends_a_fault() {
 }
 
 fn a_fault_that_is_long_on_its_way_to_the_disk_waits_for_its_page() {
-    let mut stream = running();
+    let mut stream = running_with_calls();
     stream.at(DUE + 50 * US, FAULT);
     stream.switch(DUE + 900 * US, hog(), Left::Blocked);
     stream.wake(DUE + 30 * MS);

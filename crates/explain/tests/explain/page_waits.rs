@@ -10,23 +10,6 @@ wakepath_test_program::tests![
     a_page_that_is_read_is_a_wait_for_input,
 ];
 
-const FAULT: What = What::PageFault { user: true };
-
-/// The loop runs from its due time on, its calls are recorded.
-fn running() -> Stream {
-    let mut stream = Stream::with(hog(), fifo());
-    let followed = What::Followed {
-        thread: LOOP,
-        process: 90,
-        calls: true,
-    };
-    stream.at(DUE - 4 * MS, followed).timer(DUE + 2 * US);
-    stream.run(DUE + 7 * US, DUE, Left::Runnable);
-    // It leaves its last call.
-    stream.at(DUE + 7 * US + 500, What::SystemCallExit);
-    stream
-}
-
 fn longest(cycle: &Explained) -> &Piece {
     let pieces = cycle.latency.iter().chain(&cycle.execution);
     pieces.max_by_key(|piece| piece.ns()).expect("a piece")
@@ -53,7 +36,7 @@ fn provided(mut stream: Stream) -> Vec<Explained> {
 }
 
 fn a_wait_for_a_pager_names_it_in_each_cycle() {
-    let mut stream = running();
+    let mut stream = running_with_calls();
     stream
         .at(DUE + 50 * US, FAULT)
         .switch(DUE + 55 * US, pager(), Left::Sleeping);
@@ -71,7 +54,7 @@ fn a_wait_for_a_pager_names_it_in_each_cycle() {
 }
 
 fn a_sleep_outside_of_calls_that_nobody_ordered_is_not_frozen() {
-    let mut stream = running();
+    let mut stream = running_with_calls();
     stream.switch(DUE + 55 * US, pager(), Left::Sleeping);
     for cycle in &provided(stream) {
         let name = longest(cycle).cause.to_string();
@@ -81,7 +64,7 @@ fn a_sleep_outside_of_calls_that_nobody_ordered_is_not_frozen() {
 
 /// It maps the pages around that are in memory, and waits for the disk.
 fn a_page_that_is_read_is_a_wait_for_input() {
-    let mut stream = running();
+    let mut stream = running_with_calls();
     let block = SoftIrq(4);
     stream
         .at(DUE + 50 * US, FAULT)

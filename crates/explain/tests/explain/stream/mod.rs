@@ -284,3 +284,21 @@ pub fn of_kind(cycle: &Explained, kind: &str) -> u64 {
         .map(|p| p.ns())
         .sum()
 }
+
+/// A page that the loop touches is not there.
+pub const FAULT: What = What::PageFault { user: true };
+
+/// The loop runs from its due time on, its calls are recorded.
+pub fn running_with_calls() -> Stream {
+    let mut stream = Stream::with(hog(), fifo());
+    let followed = What::Followed {
+        thread: LOOP,
+        process: 90,
+        calls: true,
+    };
+    stream.at(DUE - 4 * MS, followed).timer(DUE + 2 * US);
+    stream.run(DUE + 7 * US, DUE, Left::Runnable);
+    // It leaves its last call.
+    stream.at(DUE + 7 * US + 500, What::SystemCallExit);
+    stream
+}

@@ -34,6 +34,7 @@ fn lost(thread: &str, urgency: u8, causes_ns: &[u64]) -> ConditionExplanation {
             "percentile of those that ran",
             Usual::default(),
             &totals,
+            None,
             |_| 0,
         )
     }

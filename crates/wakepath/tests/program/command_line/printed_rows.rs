@@ -238,6 +238,11 @@ pub const ROWS: &[Row] = &[
     ),
     row("wakepath try", "", Name),
     row(
+        "wakepath try {fix} --thread={thread} -- PROGRAM",
+        "wakepath try slack --thread=true -- true",
+        By("a_fix_that_explain_suggests_can_be_tried_on_a_program"),
+    ),
+    row(
         "wakepath try {fix} -- PROGRAM",
         "wakepath try slack -- true",
         By("a_fix_that_explain_suggests_can_be_tried_on_a_program"),
