@@ -132,15 +132,36 @@ pub(crate) fn bus_clocks(run: &Run) -> Result<Vec<BusClock>, AssessmentError> {
     Ok(clocks)
 }
 
-fn clock_of(dues: &[(u64, u64)], said_ns: u64) -> Option<BusClock> {
-    let (&(first, first_ns), &(last, last_ns)) = (dues.first()?, dues.last()?);
-    let periods = last.checked_sub(first).filter(|&apart| apart > 0)?;
-    let elapsed_ns = last_ns.checked_sub(first_ns)?;
-    let period_ns = elapsed_ns as f64 / periods as f64;
-    let phases = dues.iter().map(|&(cycle, due_ns)| {
-        let due_ns = due_ns.wrapping_sub(first_ns).cast_signed() as f64;
-        due_ns - (cycle - first) as f64 * period_ns
+/// Most periods between two due times that can be counted without their numbers: a clock may drift by 5 %, and over so many
+/// that is less than half a period.
+const COUNTED: u64 = 8;
+
+/// The due times with the periods since the first, both in nanoseconds after it. A loop that was away for longer than a
+/// period can only guess which of its clock's events it serves: a wrong number would shift all later ones by a period.
+fn counted(dues: &[(u64, u64)], said_ns: u64) -> Option<Vec<(u64, f64)>> {
+    let (mut periods, mut before) = (0_u64, *dues.first()?);
+    let first_ns = before.1;
+    let counted = dues.iter().map(|&(number, due_ns)| {
+        let steps = number.checked_sub(before.0)?;
+        let apart_ns = due_ns.checked_sub(before.1)?;
+        periods += match steps {
+            0..=COUNTED => (apart_ns as f64 / said_ns as f64).round() as u64,
+            _ => steps,
+        };
+        before = (number, due_ns);
+        Some((periods, (due_ns - first_ns) as f64))
     });
+    counted.collect()
+}
+
+fn clock_of(dues: &[(u64, u64)], said_ns: u64) -> Option<BusClock> {
+    let said_ns = said_ns.max(1);
+    let counted = counted(dues, said_ns)?;
+    let &(periods, elapsed_ns) = counted.last().filter(|last| last.0 > 0)?;
+    let period_ns = elapsed_ns / periods as f64;
+    let phases = counted
+        .iter()
+        .map(|&(number, due_ns)| due_ns - number as f64 * period_ns);
     let phase_ns = phases.fold((0.0_f64, 0.0_f64), |(least, most), phase| {
         (least.min(phase), most.max(phase))
     });
@@ -149,7 +170,7 @@ fn clock_of(dues: &[(u64, u64)], said_ns: u64) -> Option<BusClock> {
         segment: 0,
         cycles: dues.len() as u64,
         period_ns,
-        drift_ppm: (period_ns / said_ns.max(1) as f64 - 1.0) * 1e6,
+        drift_ppm: (period_ns / said_ns as f64 - 1.0) * 1e6,
         phase_ns,
     })
 }
@@ -169,5 +190,17 @@ mod tests {
         assert!((clock.period_ns - 1_000_100.0).abs() < 1e-6);
         assert!(clock.phase_ns.0.abs() < 1e-3 && (clock.phase_ns.1 - 3_000.0).abs() < 1e-3);
         assert_eq!(clock_of(&dues[..1], 1_000_000), None);
+    }
+
+    #[test]
+    fn a_wrong_number_shifts_no_later_due_time() {
+        // 2 ms and 200 ppm; number 701 was guessed as 702, after 40 skipped ones that really passed.
+        let due = |n: u64| (n, 7_000_000 + n * 2_000_400);
+        let dues = (0..700).filter(|n| !(300..340).contains(n)).map(due);
+        let wrong = (700..2_000).map(|n| (n + 1, due(n).1));
+        let dues: Vec<(u64, u64)> = dues.chain(wrong).collect();
+        let clock = clock_of(&dues, 2_000_000).unwrap();
+        assert!((clock.drift_ppm - 200.0).abs() < 1e-6, "{clock:?}");
+        assert!(clock.phase_ns.1 - clock.phase_ns.0 < 1e-3, "{clock:?}");
     }
 }
