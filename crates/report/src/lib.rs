@@ -2,6 +2,7 @@
 //! other tools' formats. It judges nothing: all findings come from wakepath-assess.
 
 mod answer;
+mod explained;
 mod export;
 mod figure;
 mod json;

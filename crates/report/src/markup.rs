@@ -87,28 +87,32 @@ impl Markup {
         self.close("code");
     }
 
-    /// An element with a sentence in it; text between backticks is for the terminal.
+    /// An element with a sentence in it; text between backticks is code.
     pub(crate) fn prose(
         &mut self,
         tag: &'static str,
         attributes: Attributes<'_>,
         sentence: impl Display,
     ) {
-        let sentence = sentence.to_string();
-        let parts: Vec<&str> = sentence.split('`').collect();
         self.open(tag, attributes);
+        self.sentence(&sentence.to_string());
+        self.close(tag);
+    }
+
+    /// A sentence within an element; text between backticks is code.
+    pub(crate) fn sentence(&mut self, sentence: &str) {
+        let parts: Vec<&str> = sentence.split('`').collect();
         // An odd mark, as in a name of the machine's, means nothing.
         if parts.len().is_multiple_of(2) {
-            self.text(&sentence);
-        } else {
-            for (place, part) in parts.into_iter().enumerate() {
-                match place % 2 {
-                    0 => self.text(part),
-                    _ => self.command(part),
-                }
+            self.text(sentence);
+            return;
+        }
+        for (place, part) in parts.into_iter().enumerate() {
+            match place % 2 {
+                0 => self.text(part),
+                _ => self.command(part),
             }
         }
-        self.close(tag);
     }
 
     /// An element of SVG without content.

@@ -86,7 +86,7 @@ impl Table {
                 Row::Instead { label, words } => {
                     markup.raw("<tr>");
                     markup.element("th", &[("scope", &"row")], label);
-                    markup.element("td", &[("colspan", &self.width())], words);
+                    markup.prose("td", &[("colspan", &self.width())], words);
                 }
             }
             markup.raw("</tr>");
@@ -181,16 +181,16 @@ fn content(markup: &mut Markup, cell: &Cell) {
         Cell::Lines(lines) => {
             markup.raw("<ul>");
             for line in lines {
-                markup.element("li", &[], line);
+                markup.prose("li", &[], line);
             }
             markup.raw("</ul>");
         }
         Cell::Cause(text, class) => {
             markup.element("span", &[("class", &format!("swatch {class}"))], "");
-            markup.text(text);
+            markup.sentence(text);
         }
         Cell::Link(text, to) => markup.element("a", &[("href", to)], text),
-        Cell::Blank | Cell::Unknown | Cell::Text(_) => markup.text(cell.plain()),
+        Cell::Blank | Cell::Unknown | Cell::Text(_) => markup.sentence(&cell.plain()),
     }
 }
 

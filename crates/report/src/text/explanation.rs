@@ -3,6 +3,7 @@
 
 use super::cycle_lane::lane;
 use super::cycle_text::{line, long_line};
+use crate::explained::title;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use wakepath_explain::{
@@ -58,7 +59,7 @@ pub fn explanation_text(explanation: &Explanation, worst: usize) -> String {
     }
     for condition in &explanation.conditions {
         text.push('\n');
-        of_condition(&mut text, condition, worst);
+        of_condition(&mut text, explanation, condition, worst);
     }
     text
 }
@@ -98,7 +99,7 @@ pub fn explanation_in_short(explanation: &Explanation, wanted: Option<&str>) -> 
         let _ = writeln!(text, "nothing to explain; traced: {}", names.join(", "));
         return text;
     };
-    heading(&mut text, first);
+    heading(&mut text, explanation, first);
     if first.not_covered > 0 {
         let _ = writeln!(
             text,
@@ -112,7 +113,7 @@ pub fn explanation_in_short(explanation: &Explanation, wanted: Option<&str>) -> 
         text.push('\n');
         causes_in_short(&mut text, first, CAUSES_IN_SHORT);
     }
-    text + &also_late(others, MOST_OTHERS)
+    text + &also_late(explanation, others, MOST_OTHERS)
 }
 
 /// Causes, one fix and the worst cycle of a condition: `most` causes, or more until most of its lost time is accounted
@@ -159,19 +160,19 @@ pub fn late_in_short(explanation: &Explanation, most: usize) -> String {
         return String::new();
     };
     let mut text = "\n".to_owned();
-    heading(&mut text, first);
+    heading(&mut text, explanation, first);
     if first.late > 0 {
         causes_in_short(&mut text, first, most);
     }
-    text + &also_late(others, most)
+    text + &also_late(explanation, others, most)
 }
 
 /// Names the conditions with late cycles, at most so many.
-fn also_late(others: &[&ConditionExplanation], most: usize) -> String {
+fn also_late(explanation: &Explanation, others: &[&ConditionExplanation], most: usize) -> String {
     let late: Vec<String> = others
         .iter()
         .filter(|of| of.late > 0 || of.silent_segments > 0)
-        .map(|of| format!("{} ({})", title(of), of.late))
+        .map(|of| format!("{} ({})", title(explanation, of), of.late))
         .collect();
     if late.is_empty() {
         return String::new();
@@ -195,7 +196,7 @@ pub fn late_text(explanation: &Explanation, worst: usize) -> String {
     let is_told = |of: &&ConditionExplanation| of.late > 0 || of.silent_segments > 0;
     for condition in explanation.conditions.iter().filter(is_told) {
         text.push('\n');
-        heading(&mut text, condition);
+        heading(&mut text, explanation, condition);
         if condition.late == 0 {
             continue;
         }
@@ -205,8 +206,13 @@ pub fn late_text(explanation: &Explanation, worst: usize) -> String {
     text
 }
 
-fn of_condition(text: &mut String, of: &ConditionExplanation, worst: usize) {
-    heading(text, of);
+fn of_condition(
+    text: &mut String,
+    explanation: &Explanation,
+    of: &ConditionExplanation,
+    worst: usize,
+) {
+    heading(text, explanation, of);
     if of.not_covered > 0 {
         let more = if of.cycles == 0 { "" } else { "more " };
         let _ = writeln!(
@@ -238,17 +244,9 @@ fn of_condition(text: &mut String, of: &ConditionExplanation, worst: usize) {
     waterfall(text, "99.9th percentile", of.p999.as_ref());
 }
 
-/// A condition's name, with its thread if it has several.
-fn title(of: &ConditionExplanation) -> String {
-    match of.thread.as_str() {
-        "" | "loop" => format!("{}, {}", of.condition, of.phase),
-        name => format!("{}, {}, {name}", of.condition, of.phase),
-    }
-}
-
 /// Which thread, and how many of its cycles were late.
-fn heading(text: &mut String, of: &ConditionExplanation) {
-    let _ = writeln!(text, "{}", title(of));
+fn heading(text: &mut String, explanation: &Explanation, of: &ConditionExplanation) {
+    let _ = writeln!(text, "{}", title(explanation, of));
     for why in &of.doubts {
         let _ = writeln!(text, "  INVALID: {}", one_line(why));
     }

@@ -34,7 +34,7 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titl
     markup.close("h1");
     let lead = sentences::two(assessment, &answer);
     for sentence in &lead {
-        markup.element("p", &[("class", &"lead")], sentence);
+        markup.prose("p", &[("class", &"lead")], sentence);
     }
     beside(markup, number, run, &lead);
     terms(markup, run, &answer);
@@ -96,11 +96,11 @@ fn beside(markup: &mut Markup, number: usize, run: &Reported<'_>, lead: &[String
     }
     if let Some(time) = &assessment.virtual_time {
         let text = format!("In virtual time: {}.", virtual_time_text(time));
-        markup.element("p", &[("class", &"remark")], text);
+        markup.prose("p", &[("class", &"remark")], text);
     }
     let further = |remark: &&String| !lead.contains(&sentence(remark));
     for remark in assessment.remarks.iter().filter(further) {
-        markup.element("p", &[("class", &"remark")], remark);
+        markup.prose("p", &[("class", &"remark")], remark);
     }
     for Step { of, what, command } in steps_of(assessment) {
         markup.open("p", &[("class", &"remark")]);
@@ -137,7 +137,7 @@ fn terms(markup: &mut Markup, run: &Reported<'_>, answer: &Answer) {
     ] {
         if !text.is_empty() {
             markup.element("dt", &[], term);
-            markup.element("dd", &[], text);
+            markup.prose("dd", &[], text);
         }
     }
     markup.raw("</dl>");
@@ -231,7 +231,7 @@ fn matters(markup: &mut Markup, number: usize, run: &Reported<'_>, answer: &Answ
         } else {
             format!(": {}", matter.size)
         };
-        markup.element("li", &[], format!("{}{size}{fix}", matter.what));
+        markup.prose("li", &[], format!("{}{size}{fix}", matter.what));
     }
     markup.raw("</ul>");
     if run.explanation.is_some() {
@@ -250,7 +250,7 @@ fn causes_link(markup: &mut Markup, number: usize) {
 fn not_shown(markup: &mut Markup, run: &Reported<'_>) {
     markup.raw("<h2>What this run does not show</h2><ul class=\"reasons\">");
     for line in sentences::not_shown(run.assessment, run.explanation) {
-        markup.element("li", &[], line);
+        markup.prose("li", &[], line);
     }
     markup.raw("</ul>");
 }

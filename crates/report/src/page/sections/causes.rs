@@ -1,6 +1,7 @@
 //! Causes ranked, and the worst cycles, of a traced run.
 
 use super::{figures, interference, nothing, stacks, worst};
+use crate::explained::title;
 use crate::figure::cause_colour::of_kind;
 use crate::markup::Markup;
 use crate::page::Reported;
@@ -121,7 +122,7 @@ fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation)
         .column(number("Worst in one cycle"))
         .column(words("Fix"));
     for condition in late {
-        rows(&mut table, condition);
+        rows(&mut table, &title(explanation, condition), condition);
     }
     table.write_html(markup, "Causes");
     markup.raw("<p class=\"about paper\">On paper: the largest cause of each condition.</p>");
@@ -136,14 +137,11 @@ fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation)
     }
 }
 
-fn rows(table: &mut Table, condition: &ConditionExplanation) {
+fn rows(table: &mut Table, title: &str, condition: &ConditionExplanation) {
     let share = |ns: u64| fraction(ns as f64 / condition.late_ns.max(1) as f64);
     let time = |ns: u64| three_digits(i64::try_from(ns).unwrap_or(i64::MAX));
     table.heading(format!(
-        "{}, {}, {}: {} late of {} cycles (above {}, {}); {} of their latency is explained",
-        condition.condition,
-        condition.phase,
-        condition.thread,
+        "{title}: {} late of {} cycles (above {}, {}); {} of their latency is explained",
         condition.late,
         condition.cycles,
         time(condition.threshold_ns),

@@ -1,6 +1,7 @@
 //! Other activity on the loop's CPUs while it was traced, and measurements of the kernel's own tracers and of a
 //! real-time core. No part of a verdict.
 
+use crate::explained::title;
 use crate::markup::Markup;
 use crate::page::Reported;
 use crate::table::{Cell, Table, number, words};
@@ -66,15 +67,13 @@ fn what_else_ran(markup: &mut Markup, explanation: &Explanation) {
             continue;
         };
         for why in &condition.doubts {
-            let why = format!("{}, {}: {why}", condition.condition, condition.phase);
+            let why = format!("{}: {why}", title(explanation, condition));
             markup.element("p", &[("class", &"remark")], why);
         }
         let cpus: Vec<String> = found.cpus.iter().map(u16::to_string).collect();
         table.heading(format!(
-            "{}, {}, {}: CPU {}, {} observed",
-            condition.condition,
-            condition.phase,
-            condition.thread,
+            "{}: CPU {}, {} observed",
+            title(explanation, condition),
             cpus.join(", "),
             time(found.observed_ns)
         ));

@@ -1,11 +1,13 @@
 //! Where in the program and in the kernel the worst cycles waited or ran, if stacks were recorded.
 
+use crate::explained::title;
 use crate::markup::Markup;
 use crate::table::{Table, number, words};
+use std::cmp::Reverse;
 use wakepath_explain::{Explanation, LateCycle, LatePiece, LateStack};
 use wakepath_timeline::duration::three_digits;
 
-/// Cycles listed of each condition.
+/// Stacks listed of each condition.
 const LISTED: usize = 5;
 /// Functions of each stack, the innermost.
 const FUNCTIONS: usize = 6;
@@ -23,15 +25,25 @@ pub(super) fn write(markup: &mut Markup, explanation: &Explanation) {
     let mut has_any = false;
     for condition in &explanation.conditions {
         let mut longest: Vec<_> = condition.worst.iter().filter_map(longest).collect();
-        longest.sort_by_cached_key(|(_, piece, _)| std::cmp::Reverse(piece.ns));
-        for (cycle, piece, stack) in longest.into_iter().take(LISTED) {
+        longest.sort_by_cached_key(|(_, piece, _)| Reverse(piece.ns));
+        let mut listed: Vec<(_, usize)> = Vec::new();
+        for of in longest {
+            let is_alike = |listed: &&mut ((_, _, &LateStack), usize)| listed.0.2 == of.2;
+            match listed.iter_mut().find(is_alike) {
+                Some(same) => same.1 += 1,
+                None => listed.push((of, 0)),
+            }
+        }
+        for ((cycle, piece, stack), more) in listed.into_iter().take(LISTED) {
             has_any = true;
+            let more = match more {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
             table.row(
                 format!(
-                    "{}, {}, {}: segment {} cycle {}",
-                    condition.condition,
-                    condition.phase,
-                    condition.thread,
+                    "{}: segment {} cycle {}{more}",
+                    title(explanation, condition),
                     cycle.segment,
                     cycle.cycle
                 ),

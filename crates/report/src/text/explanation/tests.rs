@@ -83,8 +83,33 @@ fn the_loop_that_matters_leads_whatever_ordinary_threads_lost() {
         explanation_in_short(&of, None),
         explanation_text(&of, 0),
     ] {
-        let place = |name: &str| text.find(&format!("robot, watched, {name}")).unwrap();
+        let place = |name: &str| text.find(&format!("{name}\n  ")).unwrap();
         let is_led = place("control") < text.find("telemetry").unwrap();
         assert!(is_led, "{text}");
     }
+}
+
+#[test]
+fn a_title_says_what_differs() {
+    let titles = |names: &[[&str; 3]]| -> Vec<String> {
+        let conditions = names
+            .iter()
+            .map(|[policy, phase, thread]| ConditionExplanation {
+                condition: (*policy).into(),
+                phase: (*phase).into(),
+                ..lost(thread, 80, &[])
+            });
+        let explanation = explanation(conditions.collect());
+        let all = explanation.conditions.iter();
+        all.map(|of| title(&explanation, of)).collect()
+    };
+    assert_eq!(titles(&[["ctl", "watched", "ctl"]]), ["ctl"]);
+    assert_eq!(
+        titles(&[["FIFO 80", "idle", "loop"], ["FIFO 80", "load", "loop"]]),
+        ["FIFO 80, idle", "FIFO 80, load"]
+    );
+    assert_eq!(
+        titles(&[["FIFO 80", "idle", "axis"], ["RR 80", "idle", "axis"]]),
+        ["FIFO 80, axis", "RR 80, axis"]
+    );
 }
