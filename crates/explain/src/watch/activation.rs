@@ -53,6 +53,14 @@ impl Activation {
         self.programmed_ns
             .is_some_and(|for_ns| self.expiry_ns < for_ns)
     }
+
+    /// What began as another turn is a part of this one.
+    pub(super) fn go_on(&mut self, of: &Self) {
+        self.end_ns = self.end_ns.max(of.end_ns);
+        self.run_ns += of.run_ns;
+        self.waited_ns += of.waited_ns;
+        self.preemptions += of.preemptions;
+    }
 }
 
 /// Whether a timer with this callback is still there when a sleep is over, as one on a sleeper's stack is not.

@@ -115,10 +115,7 @@ fn begun_in(kind: WokenIn, activations: &[Activation]) -> Option<Vec<Activation>
         if !is_other(&of) {
             cycles.push(*of);
         } else if let Some(cycle) = cycles.last_mut() {
-            cycle.end_ns = cycle.end_ns.max(of.end_ns);
-            cycle.run_ns += of.run_ns;
-            cycle.waited_ns += of.waited_ns;
-            cycle.preemptions += of.preemptions;
+            cycle.go_on(of);
         }
     }
     Some(cycles)

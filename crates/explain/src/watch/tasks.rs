@@ -188,9 +188,7 @@ fn by_timer(activations: &[Activation]) -> Vec<Task> {
             }
             (None, Some(at)) => {
                 if let Some(before) = tasks[at].1.last_mut() {
-                    before.end_ns = of.end_ns;
-                    before.run_ns += of.run_ns;
-                    before.preemptions += of.preemptions;
+                    before.go_on(of);
                 }
             }
             (None, None) => {}

@@ -11,7 +11,7 @@ use super::stints::Stints;
 use super::turns::Turns;
 use super::waits::Waits;
 use super::waker::{Key, Open, Waker};
-use super::wall_clock;
+use super::{wall_clock, within_row};
 use std::collections::HashMap;
 use std::sync::Arc;
 use wakepath_timeline::Left;
@@ -259,7 +259,7 @@ impl Thread {
         wakers.sort_by_cached_key(|(_, count)| std::cmp::Reverse(*count));
         let mut activations = self.by_timers.ended;
         let clock_steps_ns = wall_clock::onto_monotonic(&mut activations);
-        let activations = one_call::cycles(activations);
+        let activations = within_row::cycles(one_call::cycles(activations));
         ThreadActivity {
             awaits_events: one_call::are_for_any_event(&activations),
             activations,
