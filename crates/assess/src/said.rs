@@ -132,8 +132,8 @@ pub(crate) fn bus_clocks(run: &Run) -> Result<Vec<BusClock>, AssessmentError> {
     Ok(clocks)
 }
 
-/// Most periods between two due times that can be counted without their numbers: a clock may drift by 5 %, and over so many
-/// that is less than half a period.
+/// Most periods between two due times that can be counted without their numbers: a clock may drift by 5 %, which over
+/// these is less than half a period.
 const COUNTED: u64 = 8;
 
 /// The due times with the periods since the first, both in nanoseconds after it. A loop that was away for longer than a

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 const LEAST: usize = 10;
 /// Turns in which a row is looked for, those in the middle.
 const LOOKED_AT: usize = 2_048;
-/// Sleeps within a cycle, at most, so that the next one's due time is still compared with its own.
+/// Sleeps within a cycle, at most, for its due time to be compared with the next one's.
 const MOST_WITHIN: usize = 32;
 /// Of ten that the most frequent distance of due times has, the number that a shorter one needs to be the period.
 const SHORTER_OF_TEN: usize = 8;
@@ -26,8 +26,8 @@ struct ExactRow {
     last_ns: u64,
 }
 
-/// The cycles of a thread, its further sleeps put into those in which they fall; unchanged if it keeps no row, or what is
-/// off the row keeps one of its own. A timer that outlives sleeps has cycles of its own.
+/// The cycles of a thread, with its further sleeps put into those in which they fall; unchanged if it keeps no row, or
+/// those sleeps keep one of their own. A timer that outlives sleeps has cycles of its own.
 pub(super) fn cycles(activations: Vec<Activation>) -> Vec<Activation> {
     let dues = activations.iter().filter_map(|of| of.programmed_ns);
     let dues: Vec<u64> = dues.collect();
