@@ -19,7 +19,7 @@ const WOKEN_OF_TEN: usize = 5;
 /// Due times whole periods apart, to the nanosecond, in nanoseconds.
 struct ExactRow {
     period_ns: u64,
-    /// What each leaves when divided by the period.
+    /// Their common remainder, when divided by the period.
     phase_ns: u64,
     /// The earliest and the latest.
     first_ns: u64,
