@@ -64,6 +64,11 @@ impl fmt::Display for Call {
     }
 }
 
+/// Whether a thread starts another, or a process, by this call.
+pub(crate) fn starts_another(name: &str) -> bool {
+    ["clone", "clone3", "fork", "vfork"].contains(&name)
+}
+
 /// Whether a thread sleeps in the call of this name until an instant.
 pub fn sleeps(name: &str) -> bool {
     matches!(

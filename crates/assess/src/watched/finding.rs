@@ -108,6 +108,13 @@ pub enum Finding {
         /// Whether most of its cycles are already due when it requests them: its wait sets its period.
         sets_period: bool,
     },
+    /// In its cycles it starts threads or processes, which do the work.
+    StartsOthers {
+        /// How often.
+        times: u64,
+        /// In how many cycles.
+        cycles: u64,
+    },
     /// What wakes it was late, not the thread.
     WokenLate {
         /// What usually wakes it.
@@ -161,7 +168,10 @@ impl Finding {
             | Self::CaughtUp { times, .. }
             | Self::WaitsInCycle { times, .. }
             | Self::WokenLate { times, .. } => *times,
-            Self::Moves { .. } | Self::RanPassed { .. } | Self::LeftOut { .. } => 0,
+            Self::Moves { .. }
+            | Self::StartsOthers { .. }
+            | Self::RanPassed { .. }
+            | Self::LeftOut { .. } => 0,
         };
         self.size_ns().saturating_mul(times)
     }
@@ -169,7 +179,10 @@ impl Finding {
     /// The time that it costs a cycle at worst, in nanoseconds.
     pub fn size_ns(&self) -> u64 {
         match self {
-            Self::Moves { .. } | Self::RanPassed { .. } | Self::LeftOut { .. } => 0,
+            Self::Moves { .. }
+            | Self::StartsOthers { .. }
+            | Self::RanPassed { .. }
+            | Self::LeftOut { .. } => 0,
             Self::SleepsFor {
                 work_ns,
                 latency_ns,
@@ -226,6 +239,7 @@ impl Finding {
             }
             Self::WaitsInCycle { .. } => &fix::ASK_AHEAD,
             Self::SleepCut { .. } => &fix::SLEEP_AGAIN,
+            Self::StartsOthers { .. } => &fix::ONE_TIMER_THREAD,
             Self::AskedForLater { .. }
             | Self::Moves { .. }
             | Self::CaughtUp { .. }
@@ -370,6 +384,13 @@ impl fmt::Display for Finding {
                     Ok(())
                 }
             }
+            Self::StartsOthers { times, cycles } => write!(
+                f,
+                "it starts a thread or a process {} in {}. Work that it does not wait for isn't counted in these, and whether that is \
+                 late is unknown",
+                counted(*times, "time", "times"),
+                counted(*cycles, "cycle", "cycles"),
+            ),
             Self::CaughtUp { times, longest_ns } => write!(
                 f,
                 "it ran late and caught up: {} due already, up to {} before, ran at once without a sleep; \

@@ -97,6 +97,15 @@ rows! {
         trial: None,
         proof: NotHere("it finds the cause, and cures nothing"),
     };
+    ONE_TIMER_THREAD: Fix {
+        name: "one thread for a timer",
+        words: "with SIGEV_THREAD the C library does so at each expiry: let one thread wait for the timer and do the work \
+                (a timerfd and read(), or SIGEV_SIGNAL and sigwaitinfo())",
+        changes: "which thread does the work",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("it lets the work be judged, and cures nothing"),
+    };
     RECORD_CALLS: Fix {
         name: "record system calls",
         words: "which of the two is unknown: the system calls of this loop were not recorded (raw_syscalls:sys_enter and \

@@ -12,6 +12,7 @@ use super::sleep_call::CutKey;
 use super::thread::Thread;
 use super::waker::{Key, Open};
 use super::wall_clock;
+use crate::call::starts_another;
 use crate::senders::Senders;
 use crate::untold::{Untold, UntoldSwitch};
 use std::collections::{BTreeMap, HashMap};
@@ -174,6 +175,7 @@ impl Activations {
             }
             What::SystemCallEntry { name, descriptor } => {
                 if let Some(of) = self.threads.get_mut(&event.current) {
+                    of.activity.started += u64::from(starts_another(name));
                     of.sleeps.entered(name);
                     of.waits.entered(name);
                     of.fetches.entered(at_ns, name, *descriptor);

@@ -33,6 +33,7 @@ impl Finding {
         let mut found = way_of_waiting(task, row, woken_by, (activity, is_executor));
         found.extend(waits_in_cycle(task, activity));
         found.extend(activity.cut_sleeps.iter().map(cut_sleeps));
+        found.extend(starts_others(task, activity));
         found.extend(passed(task));
         found.extend(caught_up(task));
         found
@@ -124,6 +125,16 @@ fn waits_in_cycle(task: &Task, activity: &ThreadActivity) -> Option<Finding> {
         cycles: turns,
         sets_period: late * 2 > turns,
     })
+}
+
+/// Starts of other threads that are no cycles' work.
+const LEAST_STARTS: u64 = 10;
+
+/// Threads or processes that it starts in most of its cycles.
+fn starts_others(task: &Task, activity: &ThreadActivity) -> Option<Finding> {
+    let (times, cycles) = (activity.started, task.turns.len() as u64);
+    (times >= LEAST_STARTS && times * 2 >= cycles)
+        .then_some(Finding::StartsOthers { times, cycles })
 }
 
 fn cut_sleeps(cut: &CutSleeps) -> Finding {

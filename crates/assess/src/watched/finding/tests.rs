@@ -86,6 +86,33 @@ fn a_timer_that_was_programmed_for_later_is_the_program_s_own_doing() {
 }
 
 #[test]
+fn work_in_threads_that_each_cycle_starts_is_said_to_be_unknown() {
+    let turns: Vec<Activation> = (1..=20)
+        .map(|number| Activation {
+            programmed_ns: Some(number * 4 * MS),
+            expiry_ns: number * 4 * MS,
+            switched_in_ns: number * 4 * MS + 1_000,
+            end_ns: number * 4 * MS + 100_000,
+            ..Activation::default()
+        })
+        .collect();
+    let said = |started| {
+        let activity = ThreadActivity {
+            started,
+            ..ThreadActivity::default()
+        };
+        of_turns(turns.clone(), &activity)
+    };
+    assert!(said(9).is_empty());
+    let all = said(20);
+    assert!(
+        all.len() == 1
+            && all[0].starts_with("it starts a thread or a process 20 times in 20 cycles."),
+        "{all:?}"
+    );
+}
+
+#[test]
 fn a_turn_that_is_on_no_row_lies_in_no_gap() {
     let turns: Vec<Activation> = [8_000_000, 12_000_000, 16_900_000, 20_000_000]
         .map(|due_ns| Activation {
