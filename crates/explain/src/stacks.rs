@@ -1,6 +1,8 @@
 //! Stacks of threads that blocked or ran for long, as a file of the run has them: for each stay off the CPU, and at each
 //! tick of the kernel's, the functions of the program and of the kernel that the thread was in.
 
+mod function;
+
 use crate::call::Call;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -167,126 +169,26 @@ impl Stacks {
         let (user, kernel) = (frames(&stack.user)?, frames(&stack.kernel)?);
         let text = |of: &[&Frame]| of.iter().map(ToString::to_string).collect();
         Some(Place {
-            function: named(own_function(&user)?).to_string(),
+            function: function::text(&user, &named)?,
             user: text(&user),
             kernel: text(&kernel),
         })
     }
 }
 
-/// Of a stack the function that its author knows: the innermost one that is neither of the language's nor of the
-/// system's libraries. Where an interpreter runs the program, the innermost of what it interprets.
-fn own_function<'a>(user: &[&'a Frame]) -> Option<&'a Frame> {
-    let has_runtime = user.iter().any(|of| of.is_of_runtime());
-    let is_own = |of: &&&Frame| is_own(of, has_runtime);
-    let generated = user.iter().filter(|of| of.generated).find(is_own);
-    let own = || user.iter().filter(|of| !of.is_of_runtime()).find(is_own);
-    let any = || user.iter().find(|of| of.function.is_some());
-    let found = generated.or_else(own).or_else(any);
-    found.or_else(|| user.first()).copied()
-}
-
-/// Whether a function is the author's, by its name. If the C library is a separate file, a function `send` of
-/// the program is.
-fn is_own(of: &Frame, has_runtime: bool) -> bool {
-    /// Of a language's library, linked into the program.
-    const BEGINNINGS: [&str; 20] = [
-        "__",
-        "_ZNSt",
-        "_ZNKSt",
-        "_ZSt",
-        "std::",
-        "core::",
-        "alloc::",
-        "<std::",
-        "<core::",
-        "<alloc::",
-        "pthread_",
-        "runtime.",
-        "syscall.",
-        "internal/",
-        "sync.",
-        "os.(",
-        "Builtin:",
-        "Stub:",
-        "BytecodeHandler:",
-        "py::<",
-    ];
-    /// Wrappers of system calls in a program that is linked statically.
-    const WRAPPERS: [&str; 34] = [
-        "syscall",
-        "read",
-        "write",
-        "readv",
-        "writev",
-        "pread",
-        "pwrite",
-        "fsync",
-        "fdatasync",
-        "sync",
-        "open",
-        "openat",
-        "close",
-        "ioctl",
-        "poll",
-        "ppoll",
-        "select",
-        "pselect",
-        "epoll_wait",
-        "recv",
-        "recvfrom",
-        "recvmsg",
-        "send",
-        "sendto",
-        "sendmsg",
-        "accept",
-        "connect",
-        "nanosleep",
-        "clock_nanosleep",
-        "usleep",
-        "sleep",
-        "wait4",
-        "futex_wait",
-        "sem_wait",
-    ];
-    let Some(name) = &of.function else {
-        return true;
-    };
-    let is_wrapper = !has_runtime && WRAPPERS.contains(&&**name);
-    !is_wrapper && !BEGINNINGS.iter().any(|of| name.starts_with(of))
-}
-
 impl Frame {
-    /// The function, wherever in it the thread was.
+    /// The function, wherever in it the thread was. Of one that was made while the program ran the line is where it
+    /// begins.
     fn without_line(&self) -> Self {
         Self {
-            line: None,
+            line: self.line.filter(|_| self.generated),
             ..self.clone()
         }
     }
 
-    /// Whether its file is the C library, the dynamic linker, or the library of a language.
-    fn is_of_runtime(&self) -> bool {
-        const FILES: [&str; 16] = [
-            "libc.",
-            "libc-",
-            "libpthread",
-            "ld-",
-            "libstdc++",
-            "libc++",
-            "libgcc",
-            "libm.",
-            "librt.",
-            "libdl.",
-            "[vdso]",
-            "libpython",
-            "libjvm",
-            "libuv",
-            "libnode",
-            "libglib-",
-        ];
-        let name = self.module.as_deref().map(file_name);
-        name.is_some_and(|name| FILES.iter().any(|of| name.starts_with(of)))
+    /// Its name, if it has one.
+    fn name(&self) -> Option<&str> {
+        self.function.as_deref().filter(|name| !name.is_empty())
     }
 }
 
@@ -297,7 +199,7 @@ fn file_name(path: &str) -> &str {
 impl fmt::Display for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let module = self.module.as_deref().map(file_name);
-        match (&self.function, module, self.address) {
+        match (self.name(), module, self.address) {
             (Some(function), ..) => {
                 write!(f, "`{function}`")?;
                 match (&self.file, self.line) {
@@ -416,44 +318,6 @@ mod tests {
             address: Some(0x1234),
             generated: module.is_empty(),
         }
-    }
-
-    fn own(frames: &[Frame]) -> String {
-        let frames: Vec<&Frame> = frames.iter().collect();
-        own_function(&frames).unwrap().to_string()
-    }
-
-    #[test]
-    fn the_function_that_is_named_is_the_authors() {
-        let libc = frame("__lll_lock_wait", "/lib/x86_64-linux-gnu/libc.so.6");
-        let lock = frame("std::mutex::lock", "/opt/robot");
-        let write = Frame {
-            file: Some("src/logger.cpp".into()),
-            line: Some(48),
-            ..frame("Logger::write", "/opt/robot")
-        };
-        let main = frame("main", "/opt/robot");
-        let all = [libc.clone(), lock, write, main.clone()];
-        assert_eq!(own(&all), "`Logger::write` (logger.cpp:48)");
-        // Linked statically.
-        let all = [frame("fsync", "/opt/robot"), main.clone()];
-        assert_eq!(own(&all), "`main`");
-        // Stripped: the program's own address is more useful than the library's function.
-        let stripped = frame("", "/opt/robot");
-        assert_eq!(own(&[libc.clone(), stripped, main]), "robot+0x1234");
-        assert_eq!(own(&[libc]), "`__lll_lock_wait`");
-    }
-
-    #[test]
-    fn of_an_interpreter_that_is_named_which_it_interprets() {
-        let all = [
-            frame("clock_nanosleep", "/lib/libc.so.6"),
-            frame("time_sleep", "/usr/bin/python3.12"),
-            frame("_PyEval_EvalFrameDefault", "/usr/bin/python3.12"),
-            frame("py::<module>:/srv/loop.py", ""),
-            frame("write_log (loop.py)", ""),
-        ];
-        assert_eq!(own(&all), "`write_log (loop.py)`");
     }
 
     #[test]

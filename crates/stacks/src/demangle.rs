@@ -1,11 +1,13 @@
-//! Names of functions as their authors write them: C++ without parameters, Rust without hashes. C++ names with
-//! templates, operators or conversions stay as the compiler writes them: a library that reads all of the grammar would
-//! be the largest part of this room.
+//! Names of functions as their authors write them: C++ without parameters and templates' arguments, Rust without hashes.
 
 use crate::callables::Callable;
+use cpp_demangle::{DemangleOptions, Symbol};
+use std::fmt::{self, Write};
 
 /// Longer ones are cut: generic code of generic code.
 const LONGEST: usize = 120;
+/// Read of a C++ name before its arguments are taken out, in bytes: a short symbol can stand for a very long name.
+const LONGEST_WHOLE: usize = 16 << 10;
 
 /// A symbol's name, read.
 pub(crate) fn demangled(symbol: &str) -> String {
@@ -53,17 +55,74 @@ fn lambda(text: &str) -> Option<String> {
     Some(format!("{function}, lambda {number}"))
 }
 
-/// `_ZN6Logger5writeEPKc` and `_Z4openv`: names by their lengths, between `N` and `E` if there are several.
-/// <https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangle.name>
+/// The C++ name of a symbol such as `_ZN6Logger5writeEPKc`.
 fn cpp(symbol: &str) -> Option<String> {
-    let rest = symbol.strip_prefix("_Z")?;
-    match rest.strip_prefix('N') {
-        Some(nested) => Some(nested_name(nested)?.0),
-        None => Some(source_name(rest)?.0.to_owned()),
+    let read = symbol
+        .starts_with("_Z")
+        .then(|| Symbol::new(symbol))?
+        .ok()?;
+    let options = DemangleOptions::new().no_params().no_return_type();
+    let mut whole = Bounded(String::new());
+    read.structured_demangle(&mut whole, &options).ok()?;
+    let name = without_arguments(&whole.0);
+    (!name.is_empty()).then_some(name)
+}
+
+/// Text up to a length; more is an error.
+struct Bounded(String);
+
+impl Write for Bounded {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.0.len() + text.len() > LONGEST_WHOLE {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(text);
+        Ok(())
     }
 }
 
-/// Names up to their end, joined, and what follows them.
+/// A name without the arguments of templates and the parameters of the functions in it, and without ` const` and the
+/// like at the end: `call_once<f>(flag&)::{lambda()#1}::operator()() const` is `call_once::{lambda#1}::operator()`.
+fn without_arguments(name: &str) -> String {
+    const KEPT: [&str; 2] = ["(anonymous namespace)", "operator()"];
+    let mut short = String::new();
+    let mut depth = 0_usize;
+    let mut rest = name;
+    while let Some(next) = rest.chars().next() {
+        let whole = KEPT.iter().find(|of| rest.starts_with(**of));
+        let operator = operator(rest).filter(|_| depth == 0);
+        if let Some(kept) = whole.copied().or(operator) {
+            if depth == 0 {
+                short.push_str(kept);
+            }
+            rest = &rest[kept.len()..];
+            continue;
+        }
+        match next {
+            '<' | '(' | '[' => depth += 1,
+            '>' | ')' | ']' => depth = depth.saturating_sub(1),
+            // Qualifiers follow the parameters.
+            ' ' if depth == 0 && rest.starts_with(" const") => rest = &rest[" const".len() - 1..],
+            _ if depth == 0 => short.push(next),
+            _ => {}
+        }
+        rest = &rest[next.len_utf8()..];
+    }
+    short
+}
+
+/// An operator whose sign would be taken for a bracket, at the beginning of a text.
+fn operator(text: &str) -> Option<&str> {
+    let sign = text.strip_prefix("operator")?;
+    let signs = [
+        "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">", "[]",
+    ];
+    let sign = signs.into_iter().find(|of| sign.starts_with(of))?;
+    text.get(.."operator".len() + sign.len())
+}
+
+/// Names by their lengths up to an `E`, joined, and what follows them.
+/// <https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangle.name>
 fn nested_name(nested: &str) -> Option<(String, &str)> {
     // Methods that are const, volatile, or for values of one kind.
     let mut rest = nested.trim_start_matches(['K', 'V', 'r', 'R', 'O']);
@@ -134,6 +193,18 @@ mod tests {
                 "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
                 "core::fmt::Formatter::pad",
             ),
+            ("_ZN5QueueIiE3popEv", "Queue::pop"),
+            ("_ZplRK6VectorS1_", "operator+"),
+            ("_ZlsR5QueueIiEi", "operator<<"),
+            ("_ZNK5QueueIiEclEv", "Queue::operator()"),
+            (
+                "_ZZSt9call_onceIMSt6threadFvvEJPS0_EEvRSt9once_flagOT_DpOT0_ENKUlvE_clEv",
+                "std::call_once::{lambda#1}::operator()",
+            ),
+            (
+                "_ZN2v88internal10JsonParserIhE14ParseJsonValueILb0EEENS0_11MaybeHandleINS0_6ObjectEEENS0_6HandleIS5_EE",
+                "v8::internal::JsonParser::ParseJsonValue",
+            ),
             ("_RNvCs1234_7mycrate3foo", "mycrate::foo"),
             ("pthread_mutex_lock@@GLIBC_2.2.5", "pthread_mutex_lock"),
             ("write_log", "write_log"),
@@ -146,8 +217,6 @@ mod tests {
     #[test]
     fn what_is_not_understood_stays_as_it_is() {
         for symbol in [
-            "_ZN5QueueIiE3popEv",
-            "_ZplRK6VectorS1_",
             "_Zwhat",
             "_ZN",
             "_ZN99aE",

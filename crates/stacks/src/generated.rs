@@ -8,6 +8,9 @@ use std::io::Read;
 /// More than any program has written.
 const MOST_BYTES: u64 = 64 << 20;
 
+/// A script's function without a name, as its debugger shows it.
+const ANONYMOUS: &str = "(anonymous)";
+
 /// Functions by address.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Generated(Vec<(u64, u64, String)>);
@@ -41,7 +44,8 @@ impl Generated {
                 words.next()?.trim().to_owned(),
             ))
         });
-        let mut functions: Vec<(u64, u64, String)> = lines.collect();
+        let named = lines.filter(|(.., name)| !name.is_empty());
+        let mut functions: Vec<(u64, u64, String)> = named.collect();
         // Stable: of code that was replaced the last line counts.
         functions.sort_by_cached_key(|(start, ..)| *start);
         Self(functions)
@@ -97,6 +101,11 @@ pub(crate) fn function_and_file(name: &str) -> (String, Option<String>, Option<u
         let (_column, line, file) = (parts.next(), parts.next(), parts.next());
         let line = line.and_then(|line| line.parse().ok());
         let file = file.map(|file| file.trim_start_matches("file://").to_owned());
+        let function = if function.is_empty() {
+            ANONYMOUS
+        } else {
+            function
+        };
         return (function.to_owned(), file.filter(|of| !of.is_empty()), line);
     }
     (name.to_owned(), None, None)
@@ -132,6 +141,9 @@ mod tests {
             script,
             ("write".into(), Some("/srv/loop.js".into()), Some(3))
         );
+        let nameless = of("JS:~ file:///srv/loop.js:5:13");
+        let expected = ("(anonymous)".into(), Some("/srv/loop.js".into()), Some(5));
+        assert_eq!(nameless, expected);
         assert_eq!(of("Lorg/Robot;::step").0, "Lorg/Robot;::step");
     }
 }

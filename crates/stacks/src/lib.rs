@@ -11,6 +11,7 @@ mod module;
 mod names;
 mod process;
 mod stays;
+mod symbols;
 mod unwind;
 
 pub use callables::{Callables, InMemory};

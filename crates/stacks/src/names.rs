@@ -3,11 +3,10 @@
 
 use crate::demangle::demangled;
 use crate::module::{Elf, Module};
+use crate::symbols::{public_of, symbols_of};
 use addr2line::Context;
 use addr2line::gimli::{Dwarf, EndianSlice, LittleEndian, SectionId};
-use object::{
-    CompressionFormat, Object, ObjectSection, ObjectSymbol, ReadCache, ReadRef, SymbolKind,
-};
+use object::{CompressionFormat, Object, ObjectSection, ReadCache, ReadRef};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -35,6 +34,8 @@ pub(crate) fn of(module: &Module, addresses: &BTreeSet<u64>) -> BTreeMap<u64, Ve
     for elf in others.iter() {
         symbols.extend(symbols_of(elf, addresses));
     }
+    let public = own.as_ref().map(|elf| public_of(elf, addresses));
+    let public = public.unwrap_or_default();
     let mut lines = BTreeMap::new();
     for elf in files.iter() {
         lines.extend(lines_of(elf, addresses).unwrap_or_default());
@@ -49,9 +50,14 @@ pub(crate) fn of(module: &Module, addresses: &BTreeSet<u64>) -> BTreeMap<u64, Ve
             frames.push(empty());
         }
         let last = frames.len() - 1;
-        if frames[last].function.is_none() {
-            frames[last].function = symbols.get(&address).map(|of| demangled(of));
-        }
+        let known = frames[last].function.take();
+        let symbol = || symbols.get(&address).map(|of| demangled(of));
+        let name = known.or_else(symbol);
+        let of_library = public.get(&address).filter(|_| {
+            let is_internal = |name: &String| name.starts_with('_');
+            name.as_ref().is_none_or(is_internal)
+        });
+        frames[last].function = of_library.map(|of| demangled(of)).or(name);
         for frame in &mut frames {
             frame.module = Some(path.clone().into_owned());
             frame.address = Some(address);
@@ -95,31 +101,6 @@ fn debug_file<'data>(elf: &Elf<'data, impl ReadRef<'data>>) -> Option<File> {
     let (first, rest) = elf.build_id().ok()??.split_first()?;
     let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
     File::open(format!("/usr/lib/debug/.build-id/{first:02x}/{rest}.debug")).ok()
-}
-
-/// The symbols of the functions around addresses.
-fn symbols_of<'data>(
-    elf: &Elf<'data, impl ReadRef<'data>>,
-    addresses: &BTreeSet<u64>,
-) -> BTreeMap<u64, String> {
-    let mut functions = Vec::new();
-    for symbol in elf.symbols().chain(elf.dynamic_symbols()) {
-        if symbol.kind() == SymbolKind::Text && !symbol.is_undefined() {
-            functions.push((symbol.address(), symbol.size(), symbol));
-        }
-    }
-    // Of several names of a function the first in the table.
-    functions.sort_by_cached_key(|(address, ..)| *address);
-    let found = addresses.iter().filter_map(|&address| {
-        let after = functions.partition_point(|(at, ..)| *at <= address);
-        let (at, size, _) = functions.get(after.checked_sub(1)?)?;
-        // Of hand-written code the size may be missing.
-        (*size == 0 || address - at < *size).then_some(())?;
-        let first = functions.partition_point(|(of, ..)| of < at);
-        let name = functions[first].2.name().ok()?;
-        Some((address, name.to_owned()))
-    });
-    found.collect()
 }
 
 /// The functions around addresses, those inlined into them before them, with file and line.
