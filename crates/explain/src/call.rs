@@ -148,6 +148,11 @@ impl Program {
         }
     }
 
+    /// A thread's process, if it is known.
+    pub fn process(&self, thread: u32) -> Option<u32> {
+        self.processes.get(&thread).copied()
+    }
+
     /// Whether two threads are known to be of one process.
     pub fn is_of_one_process(&self, one: u32, other: u32) -> bool {
         let process = self.processes.get(&one);

@@ -76,6 +76,8 @@ pub enum Cause {
     Blocked(Wait),
     /// A page of the loop was not there.
     PageFault,
+    /// The kernel copied pages that the loop wrote to, since this thread had forked.
+    PageCopy(Thread),
     /// The loop waited in a page fault of its own.
     PageWait(PageWait),
     /// Someone had ordered the loop to halt.
@@ -181,6 +183,7 @@ impl Cause {
             Self::Blocked(wait) => Self::Blocked(wait.grouped(&group)),
             Self::Halted(halt) => Self::Halted(halt.grouped(&group)),
             Self::PageWait(wait) => wait.grouped(&group).into(),
+            Self::PageCopy(thread) => Self::PageCopy(group(thread)),
             Self::OwnTool(thread) => Self::OwnTool(group(thread)),
             Self::Waker(thread) => Self::Waker(group(thread)),
             Self::Thread { thread, relation } => Self::Thread {
@@ -250,7 +253,7 @@ impl Cause {
             Self::Throttled { .. } => "throttled",
             Self::OwnTool(_) => "own-tool",
             Self::Blocked(wait) => wait.kind(),
-            Self::PageFault | Self::PageWait(_) => "page-fault",
+            Self::PageFault | Self::PageCopy(_) | Self::PageWait(_) => "page-fault",
             Self::Halted(halt) => halt.kind(),
             Self::Waker(_) | Self::OtherWaker => "waker",
             Self::Frequency => "frequency",
@@ -371,6 +374,7 @@ impl fmt::Display for Cause {
             Self::OwnTool(thread) => write!(f, "wakepath itself: {}", Named(thread)),
             Self::Blocked(wait) => wait.fmt(f),
             Self::PageFault => f.write_str("page faults of the loop"),
+            Self::PageCopy(by) => write!(f, "the loop copies pages after fork() by {}", Named(by)),
             Self::PageWait(wait) => wait.fmt(f),
             Self::Halted(halt) => halt.fmt(f),
             Self::Waker(thread) => write!(f, "woken by {}, not by its timer", Named(thread)),

@@ -1,9 +1,11 @@
 //! When page faults had a CPU: until the page is mapped, if that is recorded; otherwise about, for the kernel records only
 //! when a fault begins. Its wait for a page shows as blocked.
 
+use crate::cause::Cause;
 use crate::track::{Happened, Interval, State, Track};
 use std::ops::Range;
-use wakepath_timeline::Left;
+use std::sync::Arc;
+use wakepath_timeline::{Left, Thread};
 
 /// The next fault after so little time on a CPU, in nanoseconds, means that the thread did little between the two but
 /// fault: it walks through new pages. Clearing a page and mapping it takes one to three microseconds.
@@ -27,16 +29,48 @@ pub(crate) fn waits_for_page(track: &Track, wait: &Interval) -> bool {
     match wait.state {
         // A fault maps the pages around its own before it waits for that.
         State::Blocked if outside => true,
-        State::Blocked => *last == Happened::Fault && since_ns <= FAULT_TO_WAIT_NS,
+        State::Blocked => is_fault(last) && since_ns <= FAULT_TO_WAIT_NS,
         // In a call that was not recorded, more likely.
-        _ => *last == Happened::Fault && outside,
+        _ => is_fault(last) && outside,
     }
 }
 
 /// Whether the thread faulted right before its wait.
 pub(crate) fn has_just_faulted(track: &Track, wait: &Interval) -> bool {
     last_before(track, wait)
-        .is_some_and(|(last, since_ns)| *last == Happened::Fault && since_ns <= FAULT_TO_WAIT_NS)
+        .is_some_and(|(last, since_ns)| is_fault(last) && since_ns <= FAULT_TO_WAIT_NS)
+}
+
+fn is_fault(what: &Happened) -> bool {
+    matches!(what, Happened::Fault { .. })
+}
+
+/// The cause of a wait in a page fault that nothing else is known of.
+pub(crate) fn cause_of_wait(track: &Track, wait: &Interval) -> Cause {
+    match last_before(track, wait) {
+        Some((Happened::Fault { after_fork }, _)) => cause_after(after_fork.as_ref()),
+        _ => Cause::PageFault,
+    }
+}
+
+/// The cause of the faults between two instants: what most of them are.
+pub(crate) fn cause(track: &Track, from_ns: u64, to_ns: u64) -> Cause {
+    let marks = track.marks();
+    let begin = marks.partition_point(|mark| mark.at_ns < from_ns);
+    let within = marks.range(begin..).take_while(|mark| mark.at_ns <= to_ns);
+    let (mut faults, mut copies, mut last) = (0, 0, None);
+    for mark in within {
+        if let Happened::Fault { after_fork } = &mark.what {
+            faults += 1;
+            copies += usize::from(after_fork.is_some());
+            last = after_fork.as_ref().or(last);
+        }
+    }
+    cause_after(last.filter(|_| copies * 2 > faults))
+}
+
+fn cause_after(fork: Option<&Arc<Thread>>) -> Cause {
+    fork.map_or(Cause::PageFault, |by| Cause::PageCopy((**by).clone()))
 }
 
 /// The thread's last fault or mapped page before a wait, and the time from there until it left its CPU. `None` if it
@@ -48,7 +82,9 @@ fn last_before<'a>(track: &'a Track, wait: &Interval) -> Option<(&'a Happened, u
     let mut left_ns = wait.from_ns;
     for mark in marks.range(..after).rev() {
         match mark.what {
-            Happened::Fault | Happened::Mapped => return Some((&mark.what, left_ns - mark.at_ns)),
+            Happened::Fault { .. } | Happened::Mapped => {
+                return Some((&mark.what, left_ns - mark.at_ns));
+            }
             Happened::CallEntered(_)
             | Happened::CallLeft
             | Happened::CallsUnknown
@@ -204,7 +240,7 @@ fn faults(track: &Track, from_ns: u64, to_ns: u64) -> Vec<Fault> {
                     since_ns = since_ns.map(|_| at_ns);
                 }
             }
-            Happened::Fault => {
+            Happened::Fault { .. } => {
                 if let Some((_, before)) = under_way {
                     before.end(ran);
                     before.another_follows = true;

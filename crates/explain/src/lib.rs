@@ -21,6 +21,7 @@ mod fair_server;
 mod faults;
 mod feather_trace;
 pub mod fix;
+mod forks;
 mod functions;
 mod halt;
 mod home;

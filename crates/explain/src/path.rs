@@ -399,7 +399,7 @@ impl<'a> Cut<'a> {
             let what = &mark.what;
             !matches!(
                 what,
-                Happened::Slack { .. } | Happened::Fault | Happened::Mapped
+                Happened::Slack { .. } | Happened::Fault { .. } | Happened::Mapped
             )
         });
         let lost = last.is_some_and(|mark| mark.what == Happened::Lost);

@@ -62,6 +62,7 @@ fn advice(cause: &Cause) -> Option<Remedy> {
         Cause::Throttled { .. } => fix::SHARE.plain(),
         Cause::PageFault => fix::LOCK_MEMORY.plain(),
         Cause::PageWait(wait) => wait.remedy(),
+        Cause::PageCopy(by) => fix::NO_FORK.with(&[&by.name.to_string()]),
         Cause::SystemCall(call) => calls::working(call)?,
         Cause::OwnInflation => fix::RECORD_CALLS.plain(),
         Cause::UserCode(RanIn::NotRecorded) => fix::RECORD_STACKS.plain(),

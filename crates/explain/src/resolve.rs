@@ -54,6 +54,8 @@ pub(crate) struct Raw {
     /// When page faults had a CPU, about.
     pub faults_on_the_way: Stretches,
     pub faults_in_work: Stretches,
+    /// Their cause.
+    pub faults_are: Cause,
     pub frequency_changed: bool,
     pub never_still: bool,
     /// Whether system calls of the loop were recorded.
@@ -152,7 +154,7 @@ pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> 
                 which,
                 &raw.faults_on_the_way,
                 excess_ns,
-                &Cause::PageFault,
+                &raw.faults_are,
             ),
             _ => 0,
         };
@@ -170,6 +172,7 @@ pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> 
     let told = work::Told {
         spins_for: raw.spins_for,
         faults: &raw.faults_in_work,
+        faults_are: &raw.faults_are,
         frequency_changed: raw.frequency_changed,
         calls_recorded: raw.calls_recorded,
         stacks_recorded: raw.stacks_recorded,

@@ -4,7 +4,8 @@
 use crate::call::{self, Call};
 use crate::cpu::Context;
 use std::collections::VecDeque;
-use wakepath_timeline::Left;
+use std::sync::Arc;
+use wakepath_timeline::{Left, Thread};
 
 /// Something that happened to the thread.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +45,10 @@ pub(crate) enum Happened {
         asked_ns: u64,
         until_ns: u64,
     },
-    Fault,
+    /// A page fault; `after_fork`: the thread that forked, if the kernel copies the page for that.
+    Fault {
+        after_fork: Option<Arc<Thread>>,
+    },
     /// The page of its fault was mapped.
     Mapped,
     /// It entered the kernel by a system call.
@@ -302,7 +306,7 @@ fn follow((state, woken): (State, bool), mark: &Mark) -> (State, bool) {
         Happened::Gone if woken => (State::Runnable, false),
         Happened::Gone => (State::Away, false),
         Happened::Slack { .. }
-        | Happened::Fault
+        | Happened::Fault { .. }
         | Happened::Mapped
         | Happened::Moved { .. }
         | Happened::CallEntered(_)
@@ -370,11 +374,11 @@ mod tests {
         let mut track = Track::default();
         assert!(!track.is_outside_calls(5));
         track.push(mark(10, Happened::CallLeft));
-        track.push(mark(20, Happened::Fault));
+        track.push(mark(20, Happened::Fault { after_fork: None }));
         track.forget_before(30);
         assert!(track.marks().is_empty() && track.is_outside_calls(40));
         track.push(mark(50, Happened::Lost));
-        track.push(mark(60, Happened::Fault));
+        track.push(mark(60, Happened::Fault { after_fork: None }));
         track.forget_before(70);
         assert!(!track.is_outside_calls(80));
     }

@@ -198,7 +198,10 @@ mod tests {
         }
     }
 
-    const FAULT: What = What::PageFault { user: true };
+    const FAULT: What = What::PageFault {
+        user: true,
+        copies: false,
+    };
 
     #[test]
     fn a_thread_that_is_current_after_idle_was_switched_to_at_the_last_event() {

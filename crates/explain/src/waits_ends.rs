@@ -13,7 +13,11 @@ pub(crate) fn give(pieces: &mut [Piece], switch_ns: u64) {
         };
         let is_wait = matches!(
             wait.cause,
-            Cause::Blocked(_) | Cause::PageFault | Cause::PageWait(_) | Cause::Halted(_)
+            Cause::Blocked(_)
+                | Cause::PageFault
+                | Cause::PageCopy(_)
+                | Cause::PageWait(_)
+                | Cause::Halted(_)
         );
         let is_end = match &piece.cause {
             Cause::Path => true,

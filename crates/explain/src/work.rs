@@ -20,6 +20,8 @@ const LEAST_NS: u64 = 2_000;
 pub(crate) struct Told<'a> {
     /// When page faults had a CPU, about.
     pub faults: &'a [Range<u64>],
+    /// Their cause.
+    pub faults_are: &'a Cause,
     pub frequency_changed: bool,
     /// The thread that the loop may have spun for.
     pub spins_for: Option<Thread>,
@@ -84,7 +86,7 @@ pub(crate) fn resolve(pieces: &mut Vec<Piece>, usual: &Usual, told: Told<'_>) {
     let is_user = |piece: &Piece| piece.cause == Cause::OwnCode;
     let mut named: BTreeSet<String> = BTreeSet::new();
     if excess_ns > 0 {
-        let faults_ns = share_out::at(pieces, is, told.faults, excess_ns, &Cause::PageFault);
+        let faults_ns = share_out::at(pieces, is, told.faults, excess_ns, told.faults_are);
         let mut rest_ns = excess_ns - faults_ns;
         if told.frequency_changed || faults_ns == 0 || rest_ns > usual.work_ns / 4 {
             named = name_calls(pieces, usual, &mut rest_ns);

@@ -120,8 +120,14 @@ impl Table {
                 // The frequency is of the CPU that is named, not of the one that set it.
                 return Some(vec![(Some(cpu("cpu_id")?), What::Frequency { khz })]);
             }
-            "page_fault_user" => What::PageFault { user: true },
-            "page_fault_kernel" => What::PageFault { user: false },
+            "page_fault_user" => What::PageFault {
+                user: true,
+                copies: false,
+            },
+            "page_fault_kernel" => What::PageFault {
+                user: false,
+                copies: false,
+            },
             "ipi_send_cpu" => What::IpiSend {
                 target_cpu: Some(cpu("cpu")?),
                 callback: self.callback(fields),

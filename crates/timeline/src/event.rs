@@ -123,6 +123,8 @@ pub enum What {
     PageFault {
         /// Whether it was in user mode.
         user: bool,
+        /// Whether it wrote to a page that was there and shared: the kernel copies it, as after a fork. Known on x86 alone.
+        copies: bool,
     },
     /// The page that the current thread faulted on is mapped: its fault ends within a microsecond.
     PageMapped,

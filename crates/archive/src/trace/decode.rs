@@ -107,8 +107,12 @@ impl Decoder {
             tag::FREQUENCY => What::Frequency {
                 khz: take.fitting()?,
             },
-            tag::PAGE_FAULT => What::PageFault {
-                user: yes_or_no(take.byte()?)?,
+            tag::PAGE_FAULT => match take.byte()? {
+                flags @ 0..4 => What::PageFault {
+                    user: flags & 1 != 0,
+                    copies: flags & 2 != 0,
+                },
+                _ => return None,
             },
             tag::PAGE_MAPPED => What::PageMapped,
             tag::MARK => What::Mark {

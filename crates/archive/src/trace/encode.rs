@@ -199,9 +199,9 @@ impl Encoder {
                 self.head(event, tag::FREQUENCY);
                 self.number((*khz).into());
             }
-            What::PageFault { user } => {
+            What::PageFault { user, copies } => {
                 self.head(event, tag::PAGE_FAULT);
-                self.bytes.push(u8::from(*user));
+                self.bytes.push(u8::from(*user) | u8::from(*copies) << 1);
             }
             What::PageMapped => self.head(event, tag::PAGE_MAPPED),
             What::Mark { number } => {

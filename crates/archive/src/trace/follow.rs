@@ -177,7 +177,10 @@ mod tests {
             cpu,
             at_ns,
             current: 0,
-            what: What::PageFault { user: true },
+            what: What::PageFault {
+                user: true,
+                copies: false,
+            },
         }
     }
 

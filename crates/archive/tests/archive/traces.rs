@@ -171,7 +171,7 @@ fn what() -> impl Strategy<Value = What> {
         any::<u32>().prop_map(|state| What::IdleEntry { state }),
         Just(What::IdleExit),
         any::<u32>().prop_map(|khz| What::Frequency { khz }),
-        any::<bool>().prop_map(|user| What::PageFault { user }),
+        any::<(bool, bool)>().prop_map(|(user, copies)| What::PageFault { user, copies }),
         Just(What::PageMapped),
         any::<u16>().prop_map(|number| What::Mark { number }),
         call().prop_map(|call| What::Call(Box::new(call))),

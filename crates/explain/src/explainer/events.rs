@@ -52,6 +52,9 @@ impl Explainer {
         let given = self.threads.given(event);
         let at_ns = self.cpus[index].event(event, given);
         self.senders.event(event);
+        let process = self.program.process(event.current);
+        let current = self.cpus[index].current();
+        self.forks.event(&event.what, current, process);
         let context = || waking_context(&self.cpus[index], &self.senders);
         self.stoppers.event(event, context);
         self.threads.event(event, at_ns, context);
@@ -99,8 +102,10 @@ impl Explainer {
                 };
                 self.mark(event.current, at_ns, cpu, slack);
             }
-            What::PageFault { .. } => {
-                self.mark(event.current, at_ns, cpu, Happened::Fault);
+            What::PageFault { copies, .. } => {
+                let process = self.program.process(event.current).filter(|_| *copies);
+                let after_fork = process.and_then(|of| self.forks.by(of)).cloned();
+                self.mark(event.current, at_ns, cpu, Happened::Fault { after_fork });
             }
             What::PageMapped => {
                 self.mark(event.current, at_ns, cpu, Happened::Mapped);

@@ -9,6 +9,7 @@ use crate::call::{Call, Program};
 use crate::cpu::Cpu;
 use crate::cycle::Explained;
 use crate::faults;
+use crate::forks::Forks;
 use crate::idle_exit::IdleExits;
 use crate::interference::Interference;
 use crate::loop_thread::LoopThread;
@@ -72,6 +73,7 @@ pub struct Explainer {
     program: Program,
     stoppers: Stoppers,
     senders: Senders,
+    forks: Forks,
     now_ns: u64,
     /// When the next cycle can be explained.
     next_ns: u64,
@@ -106,6 +108,7 @@ impl Explainer {
             program,
             stoppers: Stoppers::default(),
             senders: Senders::default(),
+            forks: Forks::default(),
             now_ns: 0,
             next_ns: 0,
             since_clearing: 0,
@@ -261,6 +264,7 @@ impl Explainer {
                 .collect(),
             faults_on_the_way: faulted(sample.due_ns, sample.wake_ns),
             faults_in_work: faulted(sample.wake_ns, sample.end_ns),
+            faults_are: faults::cause(&of.track, sample.due_ns, sample.end_ns),
             never_still: self.options.never_still,
             calls_recorded: of.calls,
             stacks_recorded: self.options.places.are_recorded(),

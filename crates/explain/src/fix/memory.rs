@@ -43,6 +43,15 @@ rows! {
         trial: None,
         proof: NotHere("mlockall, which touches all pages, is tested with page faults"),
     };
+    NO_FORK: Fix {
+        name: "no fork() while the loop runs",
+        words: "{} calls fork(), after which the kernel copies each page that the loop writes to, locked or not: start programs \
+                with posix_spawn() or vfork(), or keep the loop's memory out of the copy with madvise(MADV_DONTFORK)",
+        changes: "whether new processes share the loop's memory",
+        who: &[Programmer],
+        trial: None,
+        proof: Tests(&["memory_that_is_not_forked_cures_copied_pages"]),
+    };
     KEEP_MEMORY: Fix {
         name: "mallopt(M_MMAP_MAX) and mallopt(M_TRIM_THRESHOLD)",
         words: keep_memory!(),

@@ -18,15 +18,17 @@ impl Cut<'_> {
             return None;
         }
         let Some(Happened::Waking { from, .. }) = ended_by(track, interval) else {
-            return Some(Cause::PageFault);
+            return Some(faults::cause_of_wait(track, interval));
         };
         Some(match (interval.state, from) {
             // The kernel's own time-out.
-            (_, Context::Interrupt(Handler::SoftIrq(SoftIrq::TIMER))) => Cause::PageFault,
+            (_, Context::Interrupt(Handler::SoftIrq(SoftIrq::TIMER))) => {
+                faults::cause_of_wait(track, interval)
+            }
             (_, Context::Interrupt(handler)) => PageWait::Device(handler.clone()).into(),
             // The kernel's own waits for a page are uninterruptible, that for a pager of the program is not.
             (State::Sleeping, Context::Thread(pager)) => PageWait::Pager(pager.clone()).into(),
-            _ => Cause::PageFault,
+            _ => faults::cause_of_wait(track, interval),
         })
     }
 }

@@ -285,7 +285,7 @@ fn a_thread_seen_before_is_known_again_after_a_switch_that_left_no_event() {
     let mut stream = Stream::with(thread(300, "before", 120), fifo());
     stream.switch(DUE - 4 * MS, hog(), Left::Runnable);
     // The switch back to 300 is missing; its first event is at 1 µs.
-    stream.on(1, DUE + US, 300, What::PageFault { user: true });
+    stream.on(1, DUE + US, 300, FAULT);
     stream.current = thread(300, "before", 120);
     stream
         .timer(DUE + 50 * US)
@@ -473,7 +473,7 @@ fn event((step_ns, cpu, which, detail): (u64, u16, u8, u8), at_ns: u64) -> Kerne
         },
         14 => What::IdleEntry { state: 2 },
         15 => What::IdleExit,
-        16 => What::PageFault { user: true },
+        16 => FAULT,
         17 => What::PageMapped,
         _ => What::Lost { count: 1 },
     };

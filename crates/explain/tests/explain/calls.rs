@@ -296,7 +296,7 @@ fn a_wait_in_a_call_right_after_a_page_fault_is_the_call_s() {
     let mut stream = running();
     let name = "wait4".into();
     stream
-        .at(DUE + 20 * US, What::PageFault { user: true })
+        .at(DUE + 20 * US, FAULT)
         .at(
             DUE + 40 * US,
             What::SystemCallEntry {
@@ -326,7 +326,7 @@ fn pages_that_are_read_from_a_disk_take_what_each_took() {
     for page in 0..100 {
         let at_ns = DUE + (20 + page * 100) * US;
         stream
-            .at(at_ns, What::PageFault { user: true })
+            .at(at_ns, FAULT)
             .switch(at_ns + 30 * US, hog(), Left::Blocked)
             .wake(at_ns + 90 * US);
         let again = stream.the_loop.clone();
@@ -344,7 +344,7 @@ fn without_recorded_calls_a_sleep_after_a_page_fault_is_no_wait_for_its_page() {
         stream
             .timer(DUE + 2 * US)
             .run(DUE + 7 * US, DUE, Left::Runnable)
-            .at(DUE + 20 * US, What::PageFault { user: true })
+            .at(DUE + 20 * US, FAULT)
             .switch(DUE + 40 * US, hog(), left)
             .wake(DUE + 5_040 * US);
         let again = stream.the_loop.clone();

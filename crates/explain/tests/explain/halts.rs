@@ -174,7 +174,7 @@ fn a_signal_to_a_running_loop_is_from_who_interrupted_it() {
 /// It is held on its way out of a page fault until the kernel's own timer lets it continue.
 fn held(stream: &mut Stream) -> Explained {
     stream
-        .at(DUE + 18 * US, What::PageFault { user: true })
+        .at(DUE + 18 * US, FAULT)
         .switch(DUE + 20 * US, hog(), Left::Blocked)
         .at(DUE + 9 * MS, What::SoftIrqEntry(SoftIrq::TIMER))
         .wake(DUE + 9 * MS + 20 * US)

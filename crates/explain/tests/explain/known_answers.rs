@@ -393,7 +393,7 @@ fn page_faults_in_the_work_take_what_it_took_longer() {
         .timer(DUE + 2 * US)
         .run(DUE + 7 * US, DUE, Left::Runnable);
     for fault in 0..10 {
-        stream.at(DUE + (10 + fault) * US, What::PageFault { user: true });
+        stream.at(DUE + (10 + fault) * US, FAULT);
     }
     stream.samples[0].end_ns = DUE + 8 * US + 57 * US;
     let cycle = &stream.explain()[0];

@@ -8,6 +8,7 @@ mod calls;
 mod cut_sleeps;
 mod deferred_timers;
 mod faults;
+mod forks;
 mod halts;
 mod hand_made;
 mod injected_causes;
@@ -36,6 +37,7 @@ wakepath_test_program::program![
     cut_sleeps::TESTS,
     deferred_timers::TESTS,
     faults::TESTS,
+    forks::TESTS,
     halts::TESTS,
     injected_causes::TESTS,
     interference::TESTS,

@@ -252,7 +252,7 @@ fn one_page_fault_does_not_take_the_blame_for_longer_work() {
     stream
         .timer(DUE + 2 * US)
         .run(DUE + 7 * US, DUE, Left::Runnable);
-    stream.at(DUE + 100 * US, What::PageFault { user: true });
+    stream.at(DUE + 100 * US, FAULT);
     stream.samples[0].end_ns = DUE + 30_058 * US;
     let cycle = stream.explain().remove(0);
     assert_eq!(of_kind(&cycle, "page-fault"), 5_000);

@@ -73,6 +73,16 @@ const OF_DESCRIPTOR: [&str; 49] = [
     "vmsplice",
 ];
 
+/// The name by which programs know a call with this first argument: fork() of the C library is a clone() that does not
+/// share the memory.
+pub(super) fn known_as(name: &'static str, first: u32) -> &'static str {
+    const CLONE_VM: u32 = 0x100;
+    match name {
+        "clone" if first & CLONE_VM == 0 => "fork",
+        _ => name,
+    }
+}
+
 /// Whether a call's first argument is a descriptor.
 pub(super) fn takes_descriptor(name: &str) -> bool {
     OF_DESCRIPTOR.contains(&name)
@@ -146,6 +156,16 @@ mod tests {
         let of_any = format!(") || id == {}", libc::SYS_sched_setaffinity);
         assert!(text.ends_with(&of_any), "{text}");
         assert_eq!(filter_calls(&[]), None);
+    }
+
+    #[test]
+    fn a_clone_of_the_memory_is_a_fork() {
+        const SIGCHLD: u32 = 17;
+        const CLONE_CHILD_SETTID: u32 = 0x0100_0000;
+        const OF_PTHREADS: u32 = 0x003d_0f00;
+        assert_eq!(known_as("clone", SIGCHLD | CLONE_CHILD_SETTID), "fork");
+        assert_eq!(known_as("clone", OF_PTHREADS), "clone");
+        assert_eq!(known_as("clone3", 0), "clone3");
     }
 
     #[test]

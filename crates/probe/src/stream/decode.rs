@@ -6,7 +6,7 @@ use std::sync::Arc;
 use wakepath_timeline::{Call, Interrupt, KernelEvent, SoftIrq, What, decoded};
 
 use super::call_names;
-use super::calls::{SETS_AFFINITY, takes_descriptor};
+use super::calls::{SETS_AFFINITY, known_as, takes_descriptor};
 use super::format::{EventFormat, Field, FormatError};
 use super::left::StateBits;
 use super::page::Record;
@@ -237,12 +237,15 @@ impl Decoder {
             }
             Reading::SystemCallEntry { number, first } => {
                 let number = number.number(bytes)?;
-                let (name, is_of_descriptor) = match call_names::name(number) {
-                    Some(name) => (self.text(name.as_bytes()), takes_descriptor(name)),
-                    None => (self.text(format!("number {number}").as_bytes()), false),
-                };
                 // The kernel takes the lower half alone.
                 let first = first.number(bytes)? as u32;
+                let (name, is_of_descriptor) = match call_names::name(number) {
+                    Some(name) => {
+                        let name = known_as(name, first);
+                        (self.text(name.as_bytes()), takes_descriptor(name))
+                    }
+                    None => (self.text(format!("number {number}").as_bytes()), false),
+                };
                 if &*name == SETS_AFFINITY {
                     // 0 is the caller itself.
                     let thread = if first == 0 { current } else { first };
@@ -255,7 +258,13 @@ impl Decoder {
                 });
             }
             Reading::SystemCallExit => give(What::SystemCallExit),
-            Reading::PageFault { user } => give(What::PageFault { user: *user }),
+            Reading::PageFault { user, error } => {
+                let error = error.and_then(|error| error.number(bytes));
+                give(What::PageFault {
+                    user: *user,
+                    copies: error.is_some_and(is_write_to_present),
+                });
+            }
             Reading::PageMapped { is_own } => {
                 if is_own.number(bytes)? != 0 {
                     give(What::PageMapped);
@@ -284,4 +293,10 @@ impl Decoder {
         self.texts.insert(bytes.to_owned(), Arc::clone(&text));
         text
     }
+}
+/// Whether a page fault's error code is that of a write to a page that is there; the codes of other machines differ.
+fn is_write_to_present(error: i64) -> bool {
+    const PRESENT_AND_WRITE: i64 = 0b11;
+    cfg!(any(target_arch = "x86_64", target_arch = "x86"))
+        && error & PRESENT_AND_WRITE == PRESENT_AND_WRITE
 }

@@ -70,6 +70,7 @@ pub(super) enum Reading {
     },
     PageFault {
         user: bool,
+        error: Option<Field>,
     },
     PageMapped {
         /// Whether it is of the current thread's own memory.
@@ -183,8 +184,10 @@ impl Reading {
                 khz: field("state")?,
                 cpu: field("cpu_id")?,
             },
-            "page_fault_user" => Self::PageFault { user: true },
-            "page_fault_kernel" => Self::PageFault { user: false },
+            "page_fault_user" | "page_fault_kernel" => Self::PageFault {
+                user: tracepoint.name == "page_fault_user",
+                error: field("error_code").ok(),
+            },
             "rss_stat" => Self::PageMapped {
                 is_own: field("curr")?,
             },

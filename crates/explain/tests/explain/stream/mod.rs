@@ -286,7 +286,10 @@ pub fn of_kind(cycle: &Explained, kind: &str) -> u64 {
 }
 
 /// A page that the loop touches is not there.
-pub const FAULT: What = What::PageFault { user: true };
+pub const FAULT: What = What::PageFault {
+    user: true,
+    copies: false,
+};
 
 /// The loop runs from its due time on, its calls are recorded.
 pub fn running_with_calls() -> Stream {

@@ -17,6 +17,7 @@ wakepath_test_program::tests![
     ways_of_sleeping_and_serving_cure_late_timers,
     mallopt_cures_allocation_in_locked_memory,
     touched_and_kept_memory_cures_page_faults,
+    memory_that_is_not_forked_cures_copied_pages,
     an_unchanged_memory_map_cures_waits_for_it,
     another_thread_cures_syncing,
     a_real_time_policy_cures_sharing_with_ordinary_threads,
@@ -289,6 +290,15 @@ fn touched_and_kept_memory_cures_page_faults() {
         &[],
         &[way("touch", "page faults", &fix::LOCK_MEMORY)],
     );
+}
+
+fn memory_that_is_not_forked_cures_copied_pages() {
+    needs_two_cpus();
+    if !cfg!(any(target_arch = "x86_64", target_arch = "x86")) {
+        not_run(WHAT, "this machine's page faults do not show copies");
+    }
+    let way = way("forked", "copies pages after fork() by", &fix::NO_FORK);
+    cure("1500ms", &[], &[way]);
 }
 
 fn an_unchanged_memory_map_cures_waits_for_it() {

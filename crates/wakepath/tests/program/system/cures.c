@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -398,6 +399,33 @@ static void map(void)
         munmap(mmap(0, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), PAGE);
 }
 
+/* On another CPU, starts a process with a copy of the memory, and ends the one before it. */
+static void *forker(void *nothing)
+{
+    urgent("forker");
+    pin("forker", cpu ? cpu - 1 : cpu + 1);
+    for (pid_t before = 0;;) {
+        pid_t child = fork();
+        if (!child) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            pause();
+            _exit(0);
+        }
+        if (before) {
+            kill(before, SIGKILL);
+            waitpid(before, 0, 0);
+        }
+        before = child;
+        rest(60 * MS);
+    }
+    return nothing;
+}
+
+static void write_to_all(void)
+{
+    use(fresh, TOUCHED);
+}
+
 /* Ordinary, with a slack that its starter left it. */
 static void *slack(void *nothing)
 {
@@ -575,7 +603,7 @@ static const struct {
 } in_cycle[] = {
     {"pipe", print_to_pipe}, {"terminal", print_to_terminal}, {"socket", send_much}, {"answer", wait_for_answer}, {"polled", poll_for_answer},
     {"sync", sync_now},               {"touch", touch},      {"allocation", allocate_now},
-    {"child", start_child},           {"mapping", map},
+    {"child", start_child},           {"mapping", map},    {"forked", write_to_all},
 };
 #define WAYS (int)(sizeof in_cycle / sizeof *in_cycle)
 
@@ -622,6 +650,13 @@ static void open_all(void)
         fresh = mmap(0, BLOCKS * TOUCHED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         madvise(fresh, BLOCKS * TOUCHED, MADV_NOHUGEPAGE);
     }
+    if (way("forked")) {
+        fresh = mmap(0, TOUCHED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        madvise(fresh, TOUCHED, MADV_NOHUGEPAGE);
+        if (fixed("forked"))
+            madvise(fresh, TOUCHED, MADV_DONTFORK);
+        mlockall(MCL_CURRENT | MCL_FUTURE);
+    }
     if (way("allocation") || fixed("touch"))
         mlockall(MCL_CURRENT | MCL_FUTURE);
     if (fixed("allocation")) {
@@ -645,7 +680,7 @@ static void start_all(void)
         {"sync", writer},
         {"slack", slack},         {"relative", relative},   {"executor", requester}, {"executor", executor},
         {"held", long_holder}, {"slept", sleeping_holder}, {"signalled", signaller}, {"signalled", signalled},
-        {"timed", timed_holder}, {"mapping", mapper}, {"greedy", starved}, {"greedy", greedy},
+        {"timed", timed_holder}, {"mapping", mapper}, {"forked", forker}, {"greedy", starved}, {"greedy", greedy},
     };
     if (way("equal"))
         apart(equal);
