@@ -48,6 +48,7 @@ mod share_out;
 mod spin;
 mod stacks;
 mod summary;
+mod tcp_timers;
 mod threads;
 mod told;
 mod totals;

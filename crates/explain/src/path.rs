@@ -5,6 +5,7 @@ mod asleep;
 mod ended;
 mod halts;
 mod left;
+mod nagle;
 mod page_waits;
 mod queued;
 mod waits;

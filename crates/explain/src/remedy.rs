@@ -126,6 +126,9 @@ fn used_up(budget: &Budget) -> Remedy {
 }
 
 fn blocked(wait: &Wait) -> Option<Remedy> {
+    if wait.meanwhile == Meanwhile::HeldBack {
+        return Some(fix::NO_DELAY.plain());
+    }
     let may_be_lock = may_be_lock(wait.call.as_ref(), wait.uninterruptible);
     let changes_memory = wait.call.as_ref();
     let changes_memory = changes_memory.is_some_and(|call| calls::is_of_memory(&call.name));

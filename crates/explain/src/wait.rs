@@ -45,6 +45,8 @@ pub enum Meanwhile {
     Slept,
     /// It waited until an interrupt or SoftIRQ woke it: a device, the disk or the network.
     Device(Handler),
+    /// It waited for data of the loop's that TCP held back until the packet before them was acknowledged.
+    HeldBack,
     /// The events don't show it.
     Unknown,
 }
@@ -56,6 +58,8 @@ pub enum Handler {
     Interrupt(Interrupt),
     /// A SoftIRQ.
     SoftIrq(SoftIrq),
+    /// That of the network, with data that a timer of TCP's sent on this machine.
+    SentByTimer,
 }
 
 /// The event that a thread serves besides its cycle.
@@ -179,6 +183,9 @@ impl fmt::Display for Wait {
                     In(&self.there)
                 )
             }
+            Meanwhile::HeldBack => f.write_str(
+                ", which waited for the loop's data until a delayed acknowledgement (TCP, Nagle)",
+            ),
             Meanwhile::Unknown => Ok(()),
         }
     }
@@ -205,6 +212,7 @@ impl fmt::Display for Handler {
         match self {
             Self::Interrupt(interrupt) => write!(f, "interrupt {}", InterruptName(interrupt)),
             Self::SoftIrq(vector) => write!(f, "SoftIRQ {}", vector.name()),
+            Self::SentByTimer => write!(f, "SoftIRQ {}", SoftIrq::NET_RX.name()),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::summary::SwitchIns;
 use crate::track::Happened;
 use crate::untold::UntoldSwitch;
 use crate::wait::Handler;
-use wakepath_timeline::{KernelEvent, Thread, What};
+use wakepath_timeline::{KernelEvent, SoftIrq, Thread, What};
 
 impl Explainer {
     /// Takes a switch that was not recorded.
@@ -52,10 +52,12 @@ impl Explainer {
         let given = self.threads.given(event);
         let at_ns = self.cpus[index].event(event, given);
         self.senders.event(event);
+        self.tcp_timers.event(event);
         let process = self.program.process(event.current);
         let current = self.cpus[index].current();
         self.forks.event(&event.what, current, process);
-        let context = || waking_context(&self.cpus[index], &self.senders);
+        let by_timer = self.tcp_timers.sent_what_comes_in(event.cpu);
+        let context = || waking_context(&self.cpus[index], &self.senders, by_timer);
         self.stoppers.event(event, context);
         self.threads.event(event, at_ns, context);
         for counting in self.loops.iter_mut().filter_map(|of| of.counting.as_mut()) {
@@ -64,7 +66,7 @@ impl Explainer {
         let cpu = event.cpu;
         match &event.what {
             What::Waking { thread, .. } if self.by_thread.contains_key(&thread.id) => {
-                let from = waking_context(&self.cpus[index], &self.senders);
+                let from = waking_context(&self.cpus[index], &self.senders, by_timer);
                 let priority = thread.priority;
                 self.mark(thread.id, at_ns, cpu, Happened::Waking { from, priority });
             }
@@ -183,13 +185,17 @@ impl Explainer {
     }
 }
 
-/// The context in which a thread is woken now: the sender's, if the network delivers what that sends.
-fn waking_context(cpu: &Cpu, senders: &Senders) -> Context {
+/// The context in which a thread is woken now: the sender's, if the network delivers what that sends. `by_timer`: whether
+/// it delivers what a timer sent.
+fn waking_context(cpu: &Cpu, senders: &Senders, by_timer: bool) -> Context {
     match (cpu.context(), cpu.current()) {
         (Context::Interrupt(Handler::SoftIrq(vector)), Some(current))
             if senders.is_for(vector, current.id) =>
         {
             Context::Thread(current.clone())
+        }
+        (Context::Interrupt(Handler::SoftIrq(SoftIrq::NET_RX)), _) if by_timer => {
+            Context::Interrupt(Handler::SentByTimer)
         }
         (context, _) => context,
     }

@@ -23,6 +23,7 @@ use crate::senders::Senders;
 use crate::spin;
 use crate::stacks::Places;
 use crate::summary::SwitchIns;
+use crate::tcp_timers::TcpTimers;
 use crate::threads::Threads;
 use crate::track::Happened;
 use crate::untold::Untold;
@@ -73,6 +74,7 @@ pub struct Explainer {
     program: Program,
     stoppers: Stoppers,
     senders: Senders,
+    tcp_timers: TcpTimers,
     forks: Forks,
     now_ns: u64,
     /// When the next cycle can be explained.
@@ -108,6 +110,7 @@ impl Explainer {
             program,
             stoppers: Stoppers::default(),
             senders: Senders::default(),
+            tcp_timers: TcpTimers::default(),
             forks: Forks::default(),
             now_ns: 0,
             next_ns: 0,

@@ -48,6 +48,15 @@ rows! {
         trial: None,
         proof: Tests(&["calls_that_wait_for_nothing_cure_waits"]),
     };
+    NO_DELAY: Fix {
+        name: "TCP_NODELAY",
+        words: "TCP sends a small packet of the loop's only when the one before it is acknowledged: set TCP_NODELAY on the \
+                loop's socket, or send all parts in one call",
+        changes: "when TCP sends the loop's data",
+        who: &[Programmer],
+        trial: None,
+        proof: Tests(&["data_sent_at_once_cure_delayed_acknowledgements"]),
+    };
     NO_WAIT_FOR: Fix {
         name: "another thread waits for a thread",
         words: "the loop waits for {}: let another thread do what waits for it",

@@ -5,13 +5,14 @@
 use super::Cut;
 use super::ended::ended_at_last_by;
 use super::halts::last_out;
+use super::nagle;
 use crate::call::{Call, may_be_lock};
 use crate::cause::Cause;
 use crate::cpu::{Context, Doing};
 use crate::cycle::Stretch;
 use crate::stacks::Place;
 use crate::track::{Happened, Interval, State, Track};
-use crate::wait::{Meanwhile, Wait};
+use crate::wait::{Handler, Meanwhile, Wait};
 use std::sync::Arc;
 use wakepath_timeline::Thread;
 
@@ -69,6 +70,11 @@ impl Cut<'_> {
                 None => Meanwhile::Unknown,
             },
             Context::Timer { .. } => Meanwhile::Slept,
+            Context::Interrupt(Handler::SentByTimer)
+                if link.chain.len() == 1 && nagle::held_back(self.window.track, to_ns) =>
+            {
+                Meanwhile::HeldBack
+            }
             Context::Interrupt(handler) => Meanwhile::Device(handler),
             Context::Unknown => Meanwhile::Unknown,
         };

@@ -18,6 +18,7 @@ mod known_marks;
 mod known_rhythms;
 mod known_sleeps;
 mod laboratory;
+mod nagle;
 mod own_threads;
 mod page_waits;
 mod shares;
@@ -46,6 +47,7 @@ wakepath_test_program::program![
     known_rhythms::TESTS,
     known_sleeps::TESTS,
     laboratory::TESTS,
+    nagle::TESTS,
     own_threads::TESTS,
     page_waits::TESTS,
     shares::TESTS,

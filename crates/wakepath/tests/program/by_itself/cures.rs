@@ -18,6 +18,7 @@ wakepath_test_program::tests![
     mallopt_cures_allocation_in_locked_memory,
     touched_and_kept_memory_cures_page_faults,
     memory_that_is_not_forked_cures_copied_pages,
+    data_sent_at_once_cure_delayed_acknowledgements,
     an_unchanged_memory_map_cures_waits_for_it,
     another_thread_cures_syncing,
     a_real_time_policy_cures_sharing_with_ordinary_threads,
@@ -298,6 +299,12 @@ fn memory_that_is_not_forked_cures_copied_pages() {
         not_run(WHAT, "this machine's page faults do not show copies");
     }
     let way = way("forked", "copies pages after fork() by", &fix::NO_FORK);
+    cure("1500ms", &[], &[way]);
+}
+
+fn data_sent_at_once_cure_delayed_acknowledgements() {
+    needs_two_cpus();
+    let way = way("delayed", "a delayed acknowledgement", &fix::NO_DELAY);
     cure("1500ms", &[], &[way]);
 }
 

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -34,7 +36,7 @@
 #define SLOW (24 * MS)
 
 static char **ways;
-static int cpu, piped[2], sockets[2], asked[2], polled[2], terminal[2], file;
+static int cpu, piped[2], sockets[2], asked[2], polled[2], stream[2], terminal[2], file;
 static volatile int to_sync;
 /* What the file gets before each sync, in bytes. */
 static long written;
@@ -426,6 +428,50 @@ static void write_to_all(void)
     use(fresh, TOUCHED);
 }
 
+/* On another CPU, answers what comes whole. */
+static void *answerer(void *nothing)
+{
+    char question[8];
+    urgent("answerer");
+    pin("answerer", cpu ? cpu - 1 : cpu + 1);
+    while (recv(stream[1], question, sizeof question, MSG_WAITALL) > 0)
+        send(stream[1], question, sizeof question, 0);
+    return nothing;
+}
+
+static void ask_in_parts(void)
+{
+    char question[8] = {0};
+    send(stream[0], question, 4, 0);
+    send(stream[0], question, 4, 0);
+    recv(stream[0], question, sizeof question, MSG_WAITALL);
+}
+
+static void connect_stream(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    int at_once = 1, listening = socket(AF_INET, SOCK_STREAM, 0);
+    bind(listening, (struct sockaddr *)&address, length);
+    listen(listening, 1);
+    getsockname(listening, (struct sockaddr *)&address, &length);
+    stream[0] = socket(AF_INET, SOCK_STREAM, 0);
+    connect(stream[0], (struct sockaddr *)&address, length);
+    stream[1] = accept(listening, 0, 0);
+    if (fixed("delayed"))
+        setsockopt(stream[0], IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
+}
+
+/* The first packets of a connection are acknowledged at once. */
+static void use_stream(void)
+{
+    char question[8] = {0};
+    for (int times = 0; times < 50; times++) {
+        send(stream[0], question, sizeof question, 0);
+        recv(stream[0], question, sizeof question, MSG_WAITALL);
+    }
+}
+
 /* Ordinary, with a slack that its starter left it. */
 static void *slack(void *nothing)
 {
@@ -604,6 +650,7 @@ static const struct {
     {"pipe", print_to_pipe}, {"terminal", print_to_terminal}, {"socket", send_much}, {"answer", wait_for_answer}, {"polled", poll_for_answer},
     {"sync", sync_now},               {"touch", touch},      {"allocation", allocate_now},
     {"child", start_child},           {"mapping", map},    {"forked", write_to_all},
+    {"delayed", ask_in_parts},
 };
 #define WAYS (int)(sizeof in_cycle / sizeof *in_cycle)
 
@@ -650,6 +697,8 @@ static void open_all(void)
         fresh = mmap(0, BLOCKS * TOUCHED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         madvise(fresh, BLOCKS * TOUCHED, MADV_NOHUGEPAGE);
     }
+    if (way("delayed"))
+        connect_stream();
     if (way("forked")) {
         fresh = mmap(0, TOUCHED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         madvise(fresh, TOUCHED, MADV_NOHUGEPAGE);
@@ -680,7 +729,7 @@ static void start_all(void)
         {"sync", writer},
         {"slack", slack},         {"relative", relative},   {"executor", requester}, {"executor", executor},
         {"held", long_holder}, {"slept", sleeping_holder}, {"signalled", signaller}, {"signalled", signalled},
-        {"timed", timed_holder}, {"mapping", mapper}, {"forked", forker}, {"greedy", starved}, {"greedy", greedy},
+        {"timed", timed_holder}, {"mapping", mapper}, {"forked", forker}, {"delayed", answerer}, {"greedy", starved}, {"greedy", greedy},
     };
     if (way("equal"))
         apart(equal);
@@ -705,6 +754,8 @@ int main(int count, char **words)
     sigaction(SIGUSR1, &(struct sigaction){.sa_handler = handle}, 0);
     open_all();
     start_all();
+    if (way("delayed"))
+        use_stream();
     if (way("ordinary") || way("quota"))
         pin("control", cpu);
     else
