@@ -29,15 +29,9 @@ pub fn load(job: &Job) -> Outcome {
     if built.failure.is_some() {
         return Outcome::new(built.failure);
     }
-    let programs = match programs::all(job) {
-        Ok(programs) => programs,
+    let program = match programs::named(job, "load", "load") {
+        Ok(program) => program,
         Err(outcome) => return outcome,
-    };
-    let found = programs
-        .iter()
-        .find(|program| program.package == "load" && program.name == "load");
-    let Some(program) = found else {
-        return Outcome::new(Some("there is no test program of the loads".into()));
     };
     let mut command = program.command(&["gpu::", "--ignored", "--show-output"]);
     command.env("PATH", place::path_with(&target().join("debug")));

@@ -98,6 +98,13 @@ pub fn all(job: &Job) -> Result<&'static [Program], Outcome> {
     }
 }
 
+/// The test program of this name in a package.
+pub fn named(job: &Job, package: &str, name: &str) -> Result<&'static Program, Outcome> {
+    let mut programs = all(job)?.iter();
+    let found = programs.find(|program| program.package == package && program.name == name);
+    found.ok_or_else(|| Outcome::new(Some(format!("{package} has no test program {name}"))))
+}
+
 fn build(job: &Job) -> Result<Vec<Program>, Outcome> {
     let arguments = [
         "test",
@@ -105,8 +112,7 @@ fn build(job: &Job) -> Result<Vec<Program>, Outcome> {
         "--no-run",
         "--workspace",
         "--all-features",
-        "--lib",
-        "--bins",
+        // With `--bins` too, programs without tests would also be linked as tests.
         "--tests",
         "--message-format=json-render-diagnostics",
     ];

@@ -1,9 +1,10 @@
 //! The scenario's JSON schema, read by validators of other projects.
 
 use super::outcome::Outcome;
+use super::programs;
 use crate::job::Job;
 use crate::place;
-use crate::tools::{cargo, wait_for_set_up};
+use crate::tools::wait_for_set_up;
 
 /// Runs the test that compares ajv and check-jsonschema with the schema's own tests.
 pub fn validators(job: &Job) -> Outcome {
@@ -14,21 +15,11 @@ pub fn validators(job: &Job) -> Outcome {
             "no ajv or no check-jsonschema here, which `./test` fetches by npm and pip",
         );
     }
-    let mut command = cargo(&[
-        "test",
-        "--locked",
-        "--package",
-        "wakepath-scenario",
-        "--all-features",
-    ]);
-    command
-        .args([
-            "--test",
-            "scenario",
-            "other_validators::",
-            "--",
-            "--ignored",
-        ])
-        .env("WAKEPATH_SCHEMA_VALIDATORS", validators);
-    Outcome::of_tests(&job.run(&mut command))
+    let program = match programs::named(job, "scenario", "scenario") {
+        Ok(program) => program,
+        Err(outcome) => return outcome,
+    };
+    let mut command = program.command(&["other_validators::", "--ignored", "--show-output"]);
+    command.env("WAKEPATH_SCHEMA_VALIDATORS", validators);
+    program.outcome(job, &mut command).of_some()
 }
