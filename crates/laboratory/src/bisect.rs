@@ -108,17 +108,7 @@ fn asked(arguments: &LabBisect) -> Result<GuestsAsked, Failure> {
     {
         return Err(format!("{} is in the row twice", twice.1).into());
     }
-    Ok(GuestsAsked {
-        kernels,
-        variants: Vec::new(),
-        architecture: "x86-64".into(),
-        cpus: 1,
-        topology: None,
-        before: arguments.before.clone(),
-        ns_per_instruction: arguments.ns_per_instruction,
-        memory_mib: arguments.memory,
-        added: arguments.added.asked(),
-    })
+    Ok(arguments.each.asked(kernels))
 }
 
 /// Measures a kernel of the row. One that can't be measured is a step too, but for an interruption.

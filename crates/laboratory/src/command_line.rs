@@ -106,6 +106,17 @@ pub struct LabGuests {
     /// alone): each socket is a NUMA node with its share of the memory.
     #[arg(hide_short_help = true, long, value_name = "TOPOLOGY")]
     pub topology: Option<Topology>,
+    /// Memory, speed and first commands of each guest.
+    #[command(flatten)]
+    pub each: LabEach,
+    /// Programs that run the guests.
+    #[command(flatten)]
+    pub host: LabHost,
+}
+
+/// Memory, speed and first commands of each guest of a laboratory.
+#[derive(Debug, Args)]
+pub struct LabEach {
     /// Wakepath command that each guest runs first, such as `tune apply --yes`, or a program or script
     /// of this host by its path; it must end with 0 unless you put a dash in front (repeatable).
     #[arg(
@@ -132,9 +143,6 @@ pub struct LabGuests {
         default_value_t = 1024
     )]
     pub memory: u32,
-    /// Programs that run the guests.
-    #[command(flatten)]
-    pub host: LabHost,
 }
 
 /// Additions to a laboratory's guests.

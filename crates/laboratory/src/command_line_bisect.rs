@@ -1,6 +1,6 @@
 //! Command line of `wakepath lab bisect`.
 
-use super::command_line::{LabAdded, LabHost};
+use super::command_line::{LabEach, LabHost};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -44,28 +44,9 @@ pub struct LabBisect {
     /// Seed of every random number: each kernel is measured with each of at least three.
     #[arg(long, value_name = "NUMBER", default_values_t = [1, 2, 3])]
     pub seed: Vec<u64>,
-    /// Virtual nanoseconds for each instruction, as for `lab run`.
-    #[arg(long, value_name = "NS", default_value = "1", value_parser = wakepath_lab::ns_per_instruction)]
-    pub ns_per_instruction: u32,
-    /// Memory of each guest in MiB.
-    #[arg(
-        hide_short_help = true,
-        long,
-        value_name = "MIB",
-        default_value_t = 1024
-    )]
-    pub memory: u32,
-    /// Command that each guest runs first, as for `lab run` (repeatable).
-    #[arg(
-        hide_short_help = true,
-        long,
-        value_name = "COMMAND",
-        allow_hyphen_values = true
-    )]
-    pub before: Vec<String>,
-    /// Additions to each guest.
+    /// Memory, speed and first commands of each guest.
     #[command(flatten)]
-    pub added: LabAdded,
+    pub each: LabEach,
     /// Programs that run the guests.
     #[command(flatten)]
     pub host: LabHost,

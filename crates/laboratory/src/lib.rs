@@ -21,7 +21,7 @@ mod sections;
 mod window;
 
 use clap::{CommandFactory, Parser};
-use command_line::{CommandLine, Lab, LabAdded, LabAgain, LabGuests, LabHost};
+use command_line::{CommandLine, Lab, LabAdded, LabAgain, LabEach, LabGuests, LabHost};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
@@ -108,11 +108,24 @@ impl LabGuests {
     /// The guests as the laboratory takes them.
     fn asked(&self) -> GuestsAsked {
         GuestsAsked {
-            kernels: self.kernel.clone(),
             variants: self.variant.clone(),
             architecture: self.architecture.clone(),
             cpus: self.cpus,
             topology: self.topology,
+            ..self.each.asked(self.kernel.clone())
+        }
+    }
+}
+
+impl LabEach {
+    /// Guests with one x86-64 CPU and these kernels, as the laboratory takes them.
+    fn asked(&self, kernels: Vec<String>) -> GuestsAsked {
+        GuestsAsked {
+            kernels,
+            variants: Vec::new(),
+            architecture: "x86-64".into(),
+            cpus: 1,
+            topology: None,
             before: self.before.clone(),
             ns_per_instruction: self.ns_per_instruction,
             memory_mib: self.memory,

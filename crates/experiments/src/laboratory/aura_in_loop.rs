@@ -1,25 +1,16 @@
-//! AuraUAS: a loop of 100 Hz that writes its log itself, on a slow disk.
+//! AuraUAS: a loop of 100 Hz that writes its log itself, on a slow disk; the guest is that of `aura`.
 
-use crate::{Drawing, Experiment, Guest, Setting, published};
+use super::aura;
+use crate::Experiment;
 
 pub const EXPERIMENT: Experiment = Experiment {
-    setting: Setting::Laboratory,
     name: "aura-in-loop",
     title: "A log written in the loop (AuraUAS)",
     source: "A BeagleBone, one core of 1 GHz and a slow SD card: an autopilot at 100 Hz. Written in its own loop, the \
              log stalled it for 200 to 400 ms under the default scheduler and 600 to 700 ms under SCHED_FIFO 99.",
     scenario: include_str!("../../scenarios/aura-in-loop.toml"),
-    cpus: 1,
     // The longest that a write may keep an SDHC card busy (SD Physical Layer Simplified Specification, 4.6.2.2).
     disk: Some("latency=250ms,rate=4MiB/s"),
-    guests: &[Guest {
-        name: "vanilla",
-        kernel: "debian:stock preempt=none",
-        boot: None,
-    }],
-    given: &[],
-    drawing: Drawing::Boxes,
-    table: published::NONE,
     claims: include_str!("../../claims/laboratory/aura-in-loop.toml"),
     host_seconds: 65.0,
     differs: &[
@@ -32,4 +23,5 @@ pub const EXPERIMENT: Experiment = Experiment {
         "The kernel's `null_blk` replaces the SD card: each request takes 250 ms, as long as the SD specification \
          allows a write to keep a card busy, and carries at most 1 MiB. A real card takes that long only at times.",
     ],
+    ..aura::EXPERIMENT
 };
