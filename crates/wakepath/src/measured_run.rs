@@ -115,7 +115,12 @@ pub fn measure(
         }
     }
     let readiness = Report::new(&Inspection::read(Root::host(), subject, Duration::ZERO));
-    let listening = output.metrics.as_deref().map(Listening::at).transpose()?;
+    let listening = output
+        .live
+        .metrics
+        .as_deref()
+        .map(Listening::at)
+        .transpose()?;
     let directory = place.make()?;
     let follower = Follower::new(
         &scenario.name,
@@ -130,7 +135,9 @@ pub fn measure(
                 after_it: Duration::from_millis(part.then_ms),
             },
         },
-        wakepath_console::terminal::is_quiet() || output.no_tui || (output.json && !is_part),
+        wakepath_console::terminal::is_quiet()
+            || output.live.no_tui
+            || (output.live.json && !is_part),
     );
     let serving = match listening {
         None => None,
@@ -194,7 +201,13 @@ pub fn measure(
         }
     };
     if let Some(above_ns) = above_ns {
-        return limit_exceeded::show(&directory, stopped.as_ref(), above_ns, &ending, output.json);
+        return limit_exceeded::show(
+            &directory,
+            stopped.as_ref(),
+            above_ns,
+            &ending,
+            output.live.json,
+        );
     }
     wakepath_console::explanation::explain(&directory);
     if ending == Ending::Interrupted && !is_part {
@@ -221,14 +234,14 @@ fn loaded_phases(scenario: &Scenario) -> Vec<String> {
 
 /// Shows a recorded run and returns the verdict's exit code.
 fn show(directory: &Directory, output: &Output) -> Outcome {
-    let run = opened_in(directory, output.json)?;
+    let run = opened_in(directory, output.live.json)?;
     let (assessment, pictures) = assessed(&run, true)?;
     let answer = Answer::new(&assessment, kept(run.directory())?.as_ref());
     // The larger measurement reads the run itself.
     if output.order.is_none() {
         print_result(
-            output.json,
-            &match (output.json, output.details) {
+            output.live.json,
+            &match (output.live.json, output.details) {
                 (true, _) => to_json(&assessment),
                 (_, true) => assessment.to_text(Style::of_stdout()),
                 _ => answer.to_text(&Shown {
@@ -244,7 +257,7 @@ fn show(directory: &Directory, output: &Output) -> Outcome {
     // A report that can't be written does not affect the verdict, and can be written again.
     match report_files::write_beside(&run, directory, &assessment, &pictures) {
         Ok(_) if output.order.is_some() => {}
-        Ok(path) if output.json => tell!("report: {}", path.display()),
+        Ok(path) if output.live.json => tell!("report: {}", path.display()),
         Ok(path) => print(&format!("report: {}\n", path.in_one_line()))?,
         Err(error) => tell!("warning: the report can't be written: {error}"),
     }

@@ -1,5 +1,6 @@
 //! Words of the verbs for programs that were not written for wakepath: `watch` and `exec`.
 
+use super::Live;
 use clap::Args;
 use std::path::PathBuf;
 use wakepath_console::run_order::WatchOrder;
@@ -134,16 +135,9 @@ pub struct Watch {
     /// As root, allow a directory that another user owns or can write to.
     #[arg(hide_short_help = true, long)]
     pub trust_directory: bool,
-    /// Print the threads' figures as JSON.
-    #[arg(short, long)]
-    pub json: bool,
-    /// Plain lines instead of the live view, also on a terminal.
-    #[arg(hide_short_help = true, long)]
-    pub no_tui: bool,
-    /// Serve live OpenMetrics at this port of this machine, such as `9464`; any
-    /// other address must be written out.
-    #[arg(hide_short_help = true, long, value_name = "ADDRESS")]
-    pub metrics: Option<String>,
+    /// How to show it.
+    #[command(flatten)]
+    pub live: Live,
     /// The order, if a larger measurement gave it.
     #[arg(skip)]
     pub order: Option<WatchOrder>,
@@ -156,8 +150,11 @@ impl Watch {
             command: order.program.clone(),
             duration: Some(order.duration.clone()),
             directory: Some(order.directory.clone()),
-            json: true,
-            no_tui: true,
+            live: Live {
+                json: true,
+                no_tui: true,
+                metrics: None,
+            },
             worst: 1,
             order: Some(order),
             ..Self::default()

@@ -1,6 +1,6 @@
 //! Words of the verbs that measure loops: `check`, `run`, `rate`, `record`.
 
-use super::CriterionOptions;
+use super::{CriterionOptions, Live};
 use clap::Args;
 use std::path::PathBuf;
 use wakepath_console::run_order::RunOrder;
@@ -186,15 +186,9 @@ pub struct Rate {
     /// wakepath-runs/rate-TIME].
     #[arg(short = 'o', long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
-    /// Print it as JSON.
-    #[arg(short, long)]
-    pub json: bool,
-    /// Plain lines instead of the live view, also on a terminal.
-    #[arg(hide_short_help = true, long)]
-    pub no_tui: bool,
-    /// Serve live OpenMetrics of each step at this port of this machine, such as `9464`.
-    #[arg(hide_short_help = true, long, value_name = "ADDRESS")]
-    pub metrics: Option<String>,
+    /// How to show it.
+    #[command(flatten)]
+    pub live: Live,
 }
 
 /// Record the loops of your own program, linked with the library, idle and under load. Its samples reach
@@ -299,22 +293,9 @@ pub struct Output {
     /// Print everything: all figures of all conditions, every reason and caution.
     #[arg(hide_short_help = true, long, conflicts_with = "json")]
     pub details: bool,
-    /// Print the result as JSON, for scripts.
-    #[arg(short, long)]
-    pub json: bool,
-    /// Plain lines instead of the live view, also on a terminal.
-    #[arg(hide_short_help = true, long)]
-    pub no_tui: bool,
-    /// Serve live OpenMetrics at this port of this machine, such as `9464`.
-    #[arg(
-        hide_short_help = true,
-        long,
-        value_name = "ADDRESS",
-        long_help = "Serve live OpenMetrics during the run, for Prometheus: a port, \
-        such as `9464`, means http://127.0.0.1:9464/metrics, which only this machine reaches; any other \
-        address must be written out, such as `0.0.0.0:9464`, and has no password"
-    )]
-    pub metrics: Option<String>,
+    /// How to show it while it runs.
+    #[command(flatten)]
+    pub live: Live,
     /// The order, if a larger measurement gave it.
     #[arg(skip)]
     pub order: Option<Box<RunOrder>>,
@@ -329,9 +310,11 @@ impl Output {
             stop_above: None,
             switch_plugin: false,
             details: false,
-            json: true,
-            no_tui: !order.part.is_shown,
-            metrics: order.run.metrics.clone(),
+            live: Live {
+                json: true,
+                no_tui: !order.part.is_shown,
+                metrics: order.run.metrics.clone(),
+            },
             order: Some(Box::new(order)),
         }
     }

@@ -44,7 +44,7 @@ pub fn run(arguments: &Record, file: &Path, directory: &Path) -> Outcome {
         keep: &arguments.keep,
         worst: arguments.worst,
         criterion: criterion.as_deref(),
-        metrics: arguments.output.metrics.as_deref(),
+        metrics: arguments.output.live.metrics.as_deref(),
         trusts_directory: arguments.output.trust_directory,
         traces: arguments.trace,
     };

@@ -104,7 +104,7 @@ fn carry_out(directory: &Path, plan: &Plan, is_new: bool, arguments: &Arguments)
     Directory::to_write(directory, trust)?
         .put(SCENARIO, plan.scenario.as_bytes())
         .map_err(|error| format!("{}: {error}", scenario.display()))?;
-    let is_plain = output.no_tui || output.json || wakepath_console::terminal::is_quiet();
+    let is_plain = output.live.is_plain();
     let reached = rounds.reached()?;
     tell!(
         "{}: {} of {}, {reached} measured before",
@@ -132,7 +132,7 @@ fn carry_out(directory: &Path, plan: &Plan, is_new: bool, arguments: &Arguments)
             histogram: false,
             policy: None,
             run: Some(directory.to_owned()),
-            json: output.json,
+            json: output.live.json,
             details: output.details,
         },
     )
@@ -184,7 +184,7 @@ impl sequence::Plan for Unattended<'_> {
             scenario: self.scenario.to_toml(),
             directory: step.directory.clone(),
             trust_directory: self.arguments.output.trust_directory,
-            metrics: self.arguments.output.metrics.clone(),
+            metrics: self.arguments.output.live.metrics.clone(),
             invocation: Invocation::of_scenario(&source).with(RunOption::Duration, duration),
             source,
         })

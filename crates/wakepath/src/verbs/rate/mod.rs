@@ -78,7 +78,7 @@ pub fn run(arguments: &Rate) -> Outcome {
     std::fs::create_dir_all(&directory)
         .map_err(|error| format!("{}: {error}", directory.display()))?;
     terms.store_in(&directory)?;
-    let wants_plain = arguments.no_tui || arguments.json || wakepath_console::terminal::is_quiet();
+    let wants_plain = arguments.live.is_plain();
     let mut executor =
         ProcessExecutor::new(own_executable(), interrupt, &arguments.block, wants_plain);
     let mut search = Search {
@@ -93,7 +93,7 @@ pub fn run(arguments: &Rate) -> Outcome {
             steps: Vec::new(),
             directory: directory.display().to_string(),
         },
-        metrics: arguments.metrics.clone(),
+        metrics: arguments.live.metrics.clone(),
         terms,
         host,
         directory,
@@ -107,12 +107,12 @@ pub fn run(arguments: &Rate) -> Outcome {
     } = search;
     answer.kept_hz = bisection.kept();
     answer.not_kept_hz = bisection.lost();
-    let shown = if arguments.json {
+    let shown = if arguments.live.json {
         format!("{}\n", serde_json::to_string_pretty(&answer)?)
     } else {
         text(&answer, &terms, Style::of_stdout())
     };
-    print_result(arguments.json, &shown)?;
+    print_result(arguments.live.json, &shown)?;
     Ok(ExitCode::from(code(&answer)))
 }
 

@@ -108,6 +108,7 @@ pub fn run(arguments: &Watch) -> Outcome {
         functions: Vec::new(),
     };
     let listening = arguments
+        .live
         .metrics
         .as_deref()
         .map(Listening::at)
@@ -120,7 +121,7 @@ pub fn run(arguments: &Watch) -> Outcome {
     let subject = match target {
         Some(target) => Subject::There(target),
         None => {
-            let printing = if arguments.json {
+            let printing = if arguments.live.json {
                 Printing::Aside
             } else {
                 Printing::AsUsual
@@ -173,7 +174,7 @@ fn watched(
     interrupt: &Interrupt,
     listening: Option<Listening>,
 ) -> Result<Recorded, Failure> {
-    let wants_plain = arguments.no_tui || arguments.json || wakepath_console::terminal::is_quiet();
+    let wants_plain = arguments.live.is_plain();
     let mut shown = Shown::begin(
         watching.session(),
         watching.directory(),
@@ -266,7 +267,7 @@ fn made_a_run(
         return Ok(Made::Run(ExitCode::from(limit_exceeded::ABOVE)));
     }
     match (terms.stop_above_ns, ended == Ended::Enough) {
-        (Some(above_ns), _) if !arguments.json => {
+        (Some(above_ns), _) if !arguments.live.json => {
             limit_exceeded::first(directory, above_ns).map(Made::Run)
         }
         (_, true) => Ok(Made::Run(ExitCode::from(limit_exceeded::ABOVE))),
@@ -284,7 +285,7 @@ fn callback_above(
     let (Some((found, began_ns)), Some(above_ns)) = (found, terms.stop_above_ns) else {
         return Ok(false);
     };
-    if !arguments.json {
+    if !arguments.live.json {
         let text = wakepath_report::ros2_first_above(found, began_ns, above_ns);
         print(&folded_for_people(&text))?;
     }

@@ -61,7 +61,7 @@ pub(super) fn tell(
         ended,
         ..
     } = recorded;
-    if arguments.json {
+    if arguments.live.json {
         let all = All { figures, ros2 };
         let text = serde_json::to_string_pretty(&all)? + "\n";
         print_result(true, &text)?;
@@ -123,7 +123,7 @@ pub(super) fn explain(
 ) -> Result<(), Failure> {
     let run = Run::open_in(directory)?;
     let explanation = write_beside(&run, directory)?;
-    if let Some(explanation) = explanation.filter(|_| !arguments.json) {
+    if let Some(explanation) = explanation.filter(|_| !arguments.live.json) {
         let whole = || late_text(&explanation, arguments.worst);
         print(&match shown {
             Much::All => folded_for_people(&whole()),
@@ -153,7 +153,7 @@ pub(super) fn explain(
         ),
     };
     let said = said + &more;
-    if arguments.json {
+    if arguments.live.json {
         terminal::tell_text(&said)
     } else {
         print(&said)?
