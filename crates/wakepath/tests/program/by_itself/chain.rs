@@ -1,6 +1,6 @@
 //! A program whose threads wake one another.
 
-use crate::started::{Place, Start, built, is_root, needs_real_time, not_run};
+use crate::started::{Place, Start, built, needs_real_time, needs_tracing};
 
 wakepath_test_program::tests![a_chain_of_threads_takes_as_long_as_its_program_noted];
 
@@ -8,9 +8,7 @@ const WHAT: &str = "watching a chain of threads";
 const MS: u64 = 1_000_000;
 
 fn a_chain_of_threads_takes_as_long_as_its_program_noted() {
-    if !is_root() {
-        not_run(WHAT, "only root may trace");
-    }
+    needs_tracing(WHAT);
     needs_real_time(WHAT);
     let _turn = super::turn();
     let place = Place::new();
@@ -20,9 +18,7 @@ fn a_chain_of_threads_takes_as_long_as_its_program_noted() {
     let finished = Start::command_in(place, &words)
         .with(&[program.as_os_str(), noted.as_os_str()])
         .finish();
-    if finished.complaints.contains("can't watch") {
-        not_run(WHAT, finished.complaints.trim());
-    }
+    finished.skip_unless_watched(WHAT);
     let json = finished.json();
     let [chain] = &json["chains"].as_array().unwrap()[..] else {
         panic!("{}", finished.said());

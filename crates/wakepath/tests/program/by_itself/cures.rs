@@ -88,9 +88,7 @@ impl Watched {
             .with(&[loop_cpu().to_string()])
             .with(words)
             .finish();
-        if finished.complaints.contains("can't watch") {
-            not_run(WHAT, finished.complaints.trim());
-        }
+        finished.skip_unless_watched(WHAT);
         let run = finished.run();
         let explained = Start::command(&["explain", "--json"])
             .with(&[run.directory().as_os_str()])

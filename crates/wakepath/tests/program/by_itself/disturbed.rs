@@ -2,7 +2,7 @@
 //! be the one that the program was made to produce, with most of the lateness. The program is `disturbed.c`.
 
 use crate::started::{
-    Finished, Place, Start, built, cpus, is_root, loop_cpu, needs_real_time, not_run,
+    Finished, Place, Start, built, cpus, loop_cpu, needs_real_time, needs_tracing, not_run,
 };
 use crate::system::control_groups::Group;
 use serde_json::Value;
@@ -43,9 +43,7 @@ impl Disturbed {
 
     /// Of the program started by these words.
     fn watch_through(before: &[&str], way: &str, time: &str) -> Self {
-        if !is_root() {
-            not_run(WHAT, "only root may trace");
-        }
+        needs_tracing(WHAT);
         needs_real_time(WHAT);
         let other = cpus().into_iter().find(|cpu| *cpu != loop_cpu());
         let Some(other) = other else {
@@ -61,9 +59,7 @@ impl Disturbed {
             .with(&[program.as_os_str()])
             .with(&[way, &loop_cpu().to_string(), &other.to_string()])
             .finish();
-        if finished.complaints.contains("can't watch") {
-            not_run(WHAT, finished.complaints.trim());
-        }
+        finished.skip_unless_watched(WHAT);
         let run = finished.run();
         let explained = Start::command(&["explain", "--json"])
             .with(&[run.directory().as_os_str()])

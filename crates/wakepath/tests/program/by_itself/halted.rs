@@ -1,6 +1,8 @@
 //! Loops that someone stops, freezes or sends signals to, one that catches up, and one that a slow device paces, watched for a second or two.
 
-use crate::started::{Finished, Place, Start, built, is_root, loop_cpu, needs_real_time, not_run};
+use crate::started::{
+    Finished, Place, Start, built, is_root, loop_cpu, needs_real_time, needs_tracing, not_run,
+};
 use std::path::{Path, PathBuf};
 
 wakepath_test_program::tests![
@@ -18,9 +20,7 @@ const MEASURED: &str = "measured";
 
 /// The watch of the program in one of its ways, in this control group if any.
 fn watched(how: &str, group: Option<&Path>) -> Finished {
-    if !is_root() {
-        not_run(WHAT, "only root may trace");
-    }
+    needs_tracing(WHAT);
     needs_real_time(WHAT);
     let _turn = super::turn();
     let place = Place::new();
@@ -35,9 +35,7 @@ fn watched(how: &str, group: Option<&Path>) -> Finished {
         .with(&[how, &loop_cpu().to_string()])
         .with(&[&group])
         .finish();
-    if finished.complaints.contains("can't watch") {
-        not_run(WHAT, finished.complaints.trim());
-    }
+    finished.skip_unless_watched(WHAT);
     finished
 }
 

@@ -1,7 +1,7 @@
 //! Loops that are late through their own program's activity, watched for a second or two: the largest cause
 //! must be the one that the program was made to produce.
 
-use crate::started::{Place, Start, built, is_root, loop_cpu, needs_real_time, not_run};
+use crate::started::{Place, Start, built, loop_cpu, needs_real_time, needs_tracing};
 
 wakepath_test_program::tests![
     a_system_call_is_named,
@@ -14,9 +14,7 @@ const WHAT: &str = "watching a loop that is late by itself";
 
 /// Cause and fix of what took most of the late cycles' time.
 fn largest(how: &str) -> (String, String) {
-    if !is_root() {
-        not_run(WHAT, "only root may trace");
-    }
+    needs_tracing(WHAT);
     needs_real_time(WHAT);
     let _turn = super::turn();
     let place = Place::new();
@@ -26,9 +24,7 @@ fn largest(how: &str) -> (String, String) {
         .with(&[program.as_os_str()])
         .with(&[how, &loop_cpu().to_string()])
         .finish();
-    if finished.complaints.contains("can't watch") {
-        not_run(WHAT, finished.complaints.trim());
-    }
+    finished.skip_unless_watched(WHAT);
     let run = finished.run();
     let explained = Start::command(&["explain", "--json"])
         .with(&[run.directory().as_os_str()])

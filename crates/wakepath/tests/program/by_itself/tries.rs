@@ -1,6 +1,6 @@
 //! `wakepath try` on a loop that allocates in locked memory: a fix that cures helped, and what can't be tried is one line.
 
-use crate::started::{Place, Start, built, is_root, loop_cpu, needs_real_time, not_run};
+use crate::started::{Place, Start, built, loop_cpu, needs_real_time, needs_tracing};
 use std::path::PathBuf;
 
 wakepath_test_program::tests![
@@ -12,9 +12,7 @@ const WHAT: &str = "trying a fix";
 
 /// The loop of `cures.c`, built in this place.
 pub fn cures(place: &Place) -> PathBuf {
-    if !is_root() {
-        not_run(WHAT, "only root may trace");
-    }
+    needs_tracing(WHAT);
     needs_real_time(WHAT);
     built(place, "cures", WHAT)
 }
@@ -30,9 +28,7 @@ fn tunables_of_malloc_help_a_loop_that_allocates() {
         .with(&[program.as_os_str()])
         .with(&[&*loop_cpu().to_string(), "allocation"])
         .finish();
-    if finished.complaints.contains("can't watch") {
-        not_run(WHAT, finished.complaints.trim());
-    }
+    finished.skip_unless_watched(WHAT);
     finished.assert_code(0);
     let said = &finished.output;
     for part in [

@@ -1,15 +1,13 @@
 //! A program whose cycles move between its threads.
 
-use crate::started::{Place, Start, built, is_root, not_run};
+use crate::started::{Place, Start, built, needs_tracing};
 
 wakepath_test_program::tests![a_loop_that_moves_between_workers_has_the_period_of_all_together];
 
 const WHAT: &str = "watching a program whose workers take turns";
 
 fn a_loop_that_moves_between_workers_has_the_period_of_all_together() {
-    if !is_root() {
-        not_run(WHAT, "only root may trace");
-    }
+    needs_tracing(WHAT);
     let _turn = super::turn();
     let place = Place::new();
     let program = built(&place, "workers", WHAT);
@@ -17,9 +15,7 @@ fn a_loop_that_moves_between_workers_has_the_period_of_all_together() {
     let finished = Start::command_in(place, &words)
         .with(&[program.as_os_str()])
         .finish();
-    if finished.complaints.contains("can't watch") {
-        not_run(WHAT, finished.complaints.trim());
-    }
+    finished.skip_unless_watched(WHAT);
     let json = finished.json();
     let threads = json["threads"].as_array().unwrap().iter();
     let workers: Vec<_> = threads

@@ -3,7 +3,7 @@
 
 use super::printed::commands;
 use crate::by_itself::tries::cures;
-use crate::started::{Finished, Place, Start, is_root, loop_cpu, needs_real_time, not_run};
+use crate::started::{Finished, Place, Start, is_root, loop_cpu, needs_real_time};
 use std::collections::BTreeSet;
 
 wakepath_test_program::tests![
@@ -88,9 +88,7 @@ fn a_fix_that_explain_suggests_can_be_tried_on_a_program() {
     let typed = Start::shell_in(place, &filled)
         .environment("PATH", &path())
         .finish();
-    if typed.complaints.contains("can't watch") {
-        not_run("trying a printed fix", typed.complaints.trim());
-    }
+    typed.skip_unless_watched("trying a printed fix");
     let is_answered = matches!(typed.code(), Some(0 | 2 | 3));
     assert!(is_answered, "`{filled}`: {}", typed.said());
     assert!(

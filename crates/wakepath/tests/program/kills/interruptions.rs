@@ -3,7 +3,7 @@
 //! true state, and its recording must be readable.
 
 use super::Traces;
-use crate::started::{Finished, Start, ask, is_root, loop_cpu, not_run};
+use crate::started::{Finished, Start, ask, loop_cpu, needs_tracing};
 use rustix::process::Signal;
 use std::time::Duration;
 use wakepath_archive::Ending;
@@ -33,9 +33,7 @@ fn a_run_interrupted_at_any_moment_says_honestly_what_it_is() {
 }
 
 fn a_traced_run_interrupted_at_any_moment_says_honestly_what_it_is() {
-    if !is_root() {
-        not_run("interrupting traced runs", "only root may trace");
-    }
+    needs_tracing("interrupting traced runs");
     campaign(true);
 }
 

@@ -1,7 +1,7 @@
 //! Runs, with loads and traced: one of their processes is killed, or all at once.
 
 use super::{Moments, Traces};
-use crate::started::{Finished, Role, Running, Start, ask, is_root, kill, loop_cpu, not_run};
+use crate::started::{Finished, Role, Running, Start, ask, kill, loop_cpu, needs_tracing};
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
 use wakepath_archive::{Run, State};
@@ -218,9 +218,7 @@ fn a_run_under_load_loses_nothing_that_was_on_the_disk() {
 
 // Ignored: the stage `kills` of ./test --deep runs it: minutes.
 fn a_traced_run_loses_nothing_that_was_on_the_disk_and_leaves_no_instance() {
-    if !is_root() {
-        not_run("killing traced runs", "only root may trace");
-    }
+    needs_tracing("killing traced runs");
     let mut moments = Moments::new(2);
     let text = scenario("trace = { mode = \"drained\" }");
     let victims = [

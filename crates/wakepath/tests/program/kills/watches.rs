@@ -1,7 +1,7 @@
 //! Watches of this test's own process, killed with their probe or without.
 
 use super::{Moments, Traces, start};
-use crate::started::{Role, ask, is_root, kill, not_run};
+use crate::started::{Role, ask, kill, needs_tracing};
 use rustix::process::Signal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,9 +16,7 @@ const KILLS: u32 = 10;
 
 // Ignored: the stage `kills` of ./test --deep runs it: minutes.
 fn a_killed_watch_is_recovered_or_said_to_hold_no_period() {
-    if !is_root() {
-        not_run("killing watches", "only root may trace");
-    }
+    needs_tracing("killing watches");
     let over = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&over);
     let beat = std::thread::spawn(move || {

@@ -2,7 +2,7 @@
 //! are what matters first.
 
 use super::*;
-use crate::started::{ask, is_root, loop_cpu, needs_real_time, not_run};
+use crate::started::{ask, loop_cpu, needs_real_time, needs_tracing, not_run};
 
 wakepath_test_program::tests![a_recorded_loop_s_priority_inversion_is_what_matters_first];
 
@@ -68,9 +68,7 @@ fn program(place: &Place) -> PathBuf {
 }
 
 fn a_recorded_loop_s_priority_inversion_is_what_matters_first() {
-    if !is_root() {
-        not_run(WHAT, "only root may trace");
-    }
+    needs_tracing(WHAT);
     needs_real_time(WHAT);
     let place = Place::new();
     let program = program(&place);

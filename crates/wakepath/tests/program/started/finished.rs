@@ -1,7 +1,7 @@
 //! Output and files of a command that has ended.
 
 use super::processes::{marked, words};
-use super::{LONGEST, Place};
+use super::{LONGEST, Place, not_run};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -32,6 +32,23 @@ impl Finished {
     #[track_caller]
     pub fn assert_code(&self, expected: i32) {
         assert_eq!(self.code(), Some(expected), "{}", self.said());
+    }
+
+    /// Ends a test of a watch as not run if this machine can't be watched.
+    pub fn skip_unless_watched(&self, what: &str) {
+        self.skip_if("can't watch", what);
+    }
+
+    /// Ends a test of probes as not run if this machine can't be watched, or not by them.
+    pub fn skip_unless_probed(&self, what: &str) {
+        self.skip_unless_watched(what);
+        self.skip_if("no uprobe_events", what);
+    }
+
+    fn skip_if(&self, complaint: &str, what: &str) {
+        if self.complaints.contains(complaint) {
+            not_run(what, self.complaints.trim());
+        }
     }
 
     /// Asserts that it refused: this exit code, one line that holds all of `parts`, and nothing else.

@@ -51,6 +51,13 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
+/// Ends a test as not run unless this process may trace.
+pub fn needs_tracing(what: &str) {
+    if !is_root() {
+        not_run(what, "only root may trace");
+    }
+}
+
 /// The program of `tests/program/system/NAME.c`, built in this place; without a compiler the test ends as not run.
 pub fn built(place: &Place, name: &str, what: &str) -> PathBuf {
     let program = place.path().join(name);

@@ -7,7 +7,7 @@ mod browser;
 
 use super::watching::Beat;
 use crate::command_line::import::{fixture, import};
-use crate::started::{Place, Start, ask, is_root, loop_cpu, not_run};
+use crate::started::{Place, Start, ask, loop_cpu, needs_tracing, not_run};
 use browser::Browser;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -163,18 +163,14 @@ fn axe_finds_nothing_in_the_pages_of_recordings() {
 fn axe_finds_nothing_in_the_page_of_a_watch() {
     let axe = axe();
     let what = "the page of a watch";
-    if !is_root() {
-        not_run(what, "only root may trace");
-    }
+    needs_tracing(what);
     let beat = Beat::start("axe-servo", 5_000_000);
     let words = ["watch", "--comm", "axe-servo", "--for", "1s"];
     let watched = Start::command(&words)
         .with(&["--latency", "20us", "--directory", "run"])
         .finish();
     beat.end();
-    if watched.complaints.contains("can't watch") {
-        not_run(what, watched.complaints.trim());
-    }
+    watched.skip_unless_watched(what);
     assert!(watched.code() != Some(1), "{}", watched.said());
     let run = watched.place.path().join("run");
     ask("explain", &run);

@@ -1,7 +1,7 @@
 //! `wakepath watch --ros2` on a program in C that makes the calls of two nodes, into a library that exports the functions
 //! of libtracetools; and, where `WAKEPATH_ROS2` names an installation of ROS 2, on a node of its own.
 
-use crate::started::{Finished, Place, Start, is_root, not_run};
+use crate::started::{Finished, Place, Start, needs_tracing, not_run};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -56,15 +56,9 @@ fn nodes(program: &str) -> Place {
 }
 
 pub(super) fn watched(start: Start) -> Finished {
-    if !is_root() {
-        not_run(WHAT, "only root may trace");
-    }
+    needs_tracing(WHAT);
     let finished = start.finish();
-    for cause in ["can't watch", "no uprobe_events"] {
-        if finished.complaints.contains(cause) {
-            not_run(WHAT, finished.complaints.trim());
-        }
-    }
+    finished.skip_unless_probed(WHAT);
     finished
 }
 
@@ -276,9 +270,7 @@ fn a_thousand_callbacks_are_counted_and_the_answer_fits_a_screen() {
 }
 
 fn a_library_that_can_not_be_recorded_is_refused_in_one_line() {
-    if !is_root() {
-        not_run(WHAT, "only root may trace");
-    }
+    needs_tracing(WHAT);
     let place = Place::new();
     let whole = library(&place, "whole", "-g0");
     let whole = std::fs::read(whole).unwrap();

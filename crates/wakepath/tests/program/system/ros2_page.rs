@@ -1,7 +1,7 @@
 //! The page of an unchanged ROS 2 node, typed from its first line to its last into one shell. `WAKEPATH_ROS2` names the
 //! installation; the page's is in `/opt/ros`.
 
-use crate::started::{Finished, Place, Start, binary, is_root, not_run};
+use crate::started::{Finished, Place, Start, binary, needs_tracing, not_run};
 use crate::typed::{blocks, page};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -28,9 +28,7 @@ fn the_page_of_a_ros_2_node_works_as_typed() {
     let Some(prefix) = std::env::var_os("WAKEPATH_ROS2") else {
         not_run(WHAT, "WAKEPATH_ROS2 names no installation of it");
     };
-    if !is_root() {
-        not_run(WHAT, "only root may trace");
-    }
+    needs_tracing(WHAT);
     let is_there = |tool: &str| {
         let found = Command::new(tool).arg("--help").env("PATH", TOOLS).output();
         found.is_ok()
@@ -65,11 +63,7 @@ fn the_page_of_a_ros_2_node_works_as_typed() {
     let finished = Start::shell_in(place, &script)
         .environment("PATH", &path)
         .finish();
-    for cause in ["can't watch", "no uprobe_events"] {
-        if finished.complaints.contains(cause) {
-            not_run(WHAT, finished.complaints.trim());
-        }
-    }
+    finished.skip_unless_probed(WHAT);
     finished.assert_code(0);
     assert_holds(&finished);
 }

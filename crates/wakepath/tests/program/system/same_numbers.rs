@@ -1,7 +1,7 @@
 //! The figures of one run are the same wherever they are shown: by the watch that recorded it, in JSON, in text, in the
 //! page's data and in exports.
 
-use crate::started::{Place, Start, built, is_root, not_run};
+use crate::started::{Place, Start, built, needs_tracing};
 use serde_json::Value;
 use std::path::Path;
 
@@ -38,9 +38,7 @@ fn assert_in_row(text: &str, thread: &str, ns: i64) {
 }
 
 fn a_run_has_the_same_numbers_wherever_they_are_shown() {
-    if !is_root() {
-        not_run(WHAT, "only root may trace");
-    }
+    needs_tracing(WHAT);
     let place = Place::new();
     let program = built(&place, "same_numbers", WHAT);
     let watch = [
@@ -55,9 +53,7 @@ fn a_run_has_the_same_numbers_wherever_they_are_shown() {
     let finished = Start::command_in(place, &watch)
         .with(&[program.as_os_str()])
         .finish();
-    if finished.complaints.contains("can't watch") {
-        not_run(WHAT, finished.complaints.trim());
-    }
+    finished.skip_unless_watched(WHAT);
     let run = finished.run();
     let run = run.directory();
     let shown: Value = serde_json::from_str(&said(&["show", "--json"], run)).unwrap();

@@ -1,6 +1,6 @@
 //! `wakepath watch` by the USDT probes of a program in C that notes when it passed them.
 
-use crate::started::{Finished, Place, Start, ask, is_root, not_run};
+use crate::started::{Finished, Place, Start, ask, needs_tracing, not_run};
 use std::path::Path;
 use std::process::Command;
 use wakepath_archive::SegmentTold;
@@ -36,17 +36,11 @@ fn pilot() -> Place {
 }
 
 fn watch(more: &[&str]) -> Finished {
-    if !is_root() {
-        not_run("watching USDT probes", "only root may trace");
-    }
+    needs_tracing("watching USDT probes");
     let finished = Start::command_in(pilot(), &["watch", "--directory", "run"])
         .with(more)
         .finish();
-    for cause in ["can't watch", "no uprobe_events"] {
-        if finished.complaints.contains(cause) {
-            not_run("watching USDT probes", finished.complaints.trim());
-        }
-    }
+    finished.skip_unless_probed("watching USDT probes");
     finished
 }
 
@@ -171,9 +165,7 @@ fn ask_ok(words: &[&str], of: &Finished) {
 const ENOUGH: u64 = 200_000;
 
 fn a_killed_watch_of_probes_leaves_no_uprobe_and_is_recovered_with_its_sections() {
-    if !is_root() {
-        not_run("killing a watch of USDT probes", "only root may trace");
-    }
+    needs_tracing("killing a watch of USDT probes");
     let section = "pilot:control_begin,pilot:control_end";
     let words = [
         "watch",

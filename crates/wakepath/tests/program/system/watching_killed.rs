@@ -1,7 +1,7 @@
 //! A watch that was killed, and what `wakepath recover` makes of what it left.
 
 use super::watching::{Beat, watched};
-use crate::started::{Start, is_root, not_run};
+use crate::started::{Start, needs_tracing, not_run};
 
 wakepath_test_program::tests![
     a_killed_watch_is_recovered_with_what_it_had_seen,
@@ -11,9 +11,7 @@ wakepath_test_program::tests![
 
 fn a_killed_watch_is_recovered_with_what_it_had_seen() {
     let what = "killing a watch";
-    if !is_root() {
-        not_run(what, "only root may trace");
-    }
+    needs_tracing(what);
     let beat = Beat::start("beat", 5_000_000);
     let pid = std::process::id().to_string();
     let running = Start::command(&["watch", "-p", &pid, "--directory", "run"]).start();
@@ -61,9 +59,7 @@ fn a_killed_watch_is_recovered_with_what_it_had_seen() {
 
 fn a_watch_killed_before_it_saw_a_period_keeps_its_trace_and_recovery_says_so() {
     let what = "killing a watch of a program without a period";
-    if !is_root() {
-        not_run(what, "only root may trace");
-    }
+    needs_tracing(what);
     let mut sleeper = std::process::Command::new("sleep")
         .arg("60")
         .spawn()
@@ -81,9 +77,7 @@ fn a_watch_killed_before_it_saw_a_period_keeps_its_trace_and_recovery_says_so() 
     sleeper.kill().unwrap();
     sleeper.wait().unwrap();
     let directory = finished.place.path().join("run");
-    if finished.complaints.contains("can't watch") {
-        not_run(what, finished.complaints.trim());
-    }
+    finished.skip_unless_watched(what);
     let before = finished.files();
     // Again finds the same: nothing of it has gone.
     for _ in 0..2 {

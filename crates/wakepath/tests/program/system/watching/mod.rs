@@ -7,7 +7,7 @@ pub mod refused;
 pub mod stopped;
 pub mod ways_of_waiting;
 
-use crate::started::{Finished, loop_cpu};
+use crate::started::{Finished, Start, loop_cpu};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -69,6 +69,14 @@ fn under(policy: Policy) -> bool {
         ..wakepath_rt::Preparation::default()
     };
     preparation.apply().is_ok()
+}
+
+/// Watches the threads of this test for a while, into `run`.
+fn watch_this_process(time: &str) -> Finished {
+    let pid = std::process::id().to_string();
+    let words = ["watch", "-p", &pid, "--for", time, "--json"];
+    let start = Start::command(&words);
+    start.with(&["--directory", "run"]).finish()
 }
 
 pub(super) fn watched(finished: &Finished) -> Run {

@@ -1,16 +1,14 @@
 //! Watched threads of any name.
 
 use super::Beat;
-use crate::started::{Start, is_root, not_run};
+use crate::started::{Start, needs_tracing};
 use wakepath_archive::Run;
 
 wakepath_test_program::tests![threads_of_any_name_are_recorded,];
 
 fn threads_of_any_name_are_recorded() {
     let what = "watching threads with unusual names";
-    if !is_root() {
-        not_run(what, "only root may trace");
-    }
+    needs_tracing(what);
     // Linux cuts the last one within a character, of the process as of the thread.
     let names = ["io/worker", ".hidden", "x-äöüäöüäöü"];
     std::fs::write("/proc/self/comm", &names[2].as_bytes()[..15]).unwrap();
@@ -24,9 +22,7 @@ fn threads_of_any_name_are_recorded() {
         ]
         .concat();
         let finished = Start::command(&words).finish();
-        if finished.complaints.contains("can't watch") {
-            not_run(what, finished.complaints.trim());
-        }
+        finished.skip_unless_watched(what);
         finished.assert_code(0);
         let run = Run::open(&finished.place.path().join(directory)).unwrap();
         let threads = run.manifest.segments[0].threads.iter();

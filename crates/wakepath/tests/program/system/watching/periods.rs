@@ -1,7 +1,7 @@
 //! Periods of watched threads: exact, drifting, or unknown.
 
-use super::{Beat, under, watched};
-use crate::started::{Start, is_root, not_run};
+use super::{Beat, under, watch_this_process, watched};
+use crate::started::{Start, needs_tracing, not_run};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wakepath_timeline::Policy;
@@ -14,29 +14,14 @@ wakepath_test_program::tests![
 
 fn the_periods_of_a_foreign_program_are_found_and_its_own_notes_agree() {
     let what = "watching a program";
-    if !is_root() {
-        not_run(what, "only root may trace");
-    }
+    needs_tracing(what);
     let beats = [
         Beat::start("fast beat", 3_000_000),
         Beat::start("slow", 17_000_000),
     ];
-    let pid = std::process::id().to_string();
-    let words = [
-        "watch",
-        "-p",
-        &pid,
-        "--for",
-        "1500ms",
-        "--json",
-        "--directory",
-        "run",
-    ];
-    let finished = Start::command(&words).finish();
+    let finished = watch_this_process("1500ms");
     let [fast, slow] = beats.map(Beat::end);
-    if finished.complaints.contains("can't watch") {
-        not_run(what, finished.complaints.trim());
-    }
+    finished.skip_unless_watched(what);
     finished.assert_code(0);
     let json = finished.json();
     let run = watched(&finished);
@@ -101,9 +86,7 @@ fn the_periods_of_a_foreign_program_are_found_and_its_own_notes_agree() {
 /// A thread that sleeps for a time has some nanoseconds more in every turn: nobody reads those.
 fn a_period_that_drifts_is_told_to_a_thousandth_of_its_unit() {
     let what = "the period of a thread that drifts";
-    if !is_root() {
-        not_run(what, "only root may trace");
-    }
+    needs_tracing(what);
     let name = format!("nap{}", std::process::id());
     let stop = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&stop);
@@ -130,9 +113,7 @@ fn a_period_that_drifts_is_told_to_a_thousandth_of_its_unit() {
     if !sleeper.unwrap().join().unwrap() {
         not_run(what, "there is no right to FIFO");
     }
-    if finished.complaints.contains("can't watch") {
-        not_run(what, finished.complaints.trim());
-    }
+    finished.skip_unless_watched(what);
     finished.assert_code(0);
     // The heading names it too, and a wide table is several.
     let mut rows = finished.output.lines().map(str::split_whitespace);
@@ -154,14 +135,10 @@ fn a_period_that_drifts_is_told_to_a_thousandth_of_its_unit() {
 
 fn a_program_that_sleeps_once_is_recorded_and_its_period_is_unknown() {
     let what = "watching a program without a period";
-    if !is_root() {
-        not_run(what, "only root may trace");
-    }
+    needs_tracing(what);
     let finished =
         Start::command(&["watch", "--all", "--directory", "run", "--", "sleep", "0.3"]).finish();
-    if finished.complaints.contains("can't watch") {
-        not_run(what, finished.complaints.trim());
-    }
+    finished.skip_unless_watched(what);
     finished.assert_code(0);
     assert!(
         finished.output.contains("its period, if any, is unknown"),

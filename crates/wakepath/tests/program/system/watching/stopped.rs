@@ -1,7 +1,7 @@
 //! `--stop-above`.
 
 use super::{Beat, under};
-use crate::started::{Start, is_root, loop_cpu, not_run};
+use crate::started::{Start, loop_cpu, needs_tracing, not_run};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wakepath_rt::{affinity, clock};
@@ -14,9 +14,7 @@ wakepath_test_program::tests![a_watch_ends_at_the_first_latency_above_and_says_w
 /// periods too, and on a busy machine one of those may be the first that is late.
 fn a_watch_ends_at_the_first_latency_above_and_says_why() {
     let what = "ending a watch at a latency";
-    if !is_root() {
-        not_run(what, "only root may trace");
-    }
+    needs_tracing(what);
     let name = format!("above{}", std::process::id());
     let beat = Beat::under(Policy::Fifo { priority: 10 }, &name, 5_000_000);
     let stop = Arc::new(AtomicBool::new(false));
@@ -55,9 +53,7 @@ fn a_watch_ends_at_the_first_latency_above_and_says_why() {
     stop.store(true, Ordering::Relaxed);
     let has_right = hog.unwrap().join().unwrap();
     beat.end();
-    if finished.complaints.contains("can't watch") {
-        not_run(what, finished.complaints.trim());
-    }
+    finished.skip_unless_watched(what);
     if !has_right {
         not_run(what, "no right to a real-time policy");
     }

@@ -1,7 +1,7 @@
 //! Threads that wait for a timerfd, for several at once, for a time, or by the wall clock.
 
-use super::watched;
-use crate::started::{Start, is_root, loop_cpu, not_run};
+use super::{watch_this_process, watched};
+use crate::started::{Start, loop_cpu, needs_tracing, not_run};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{
@@ -60,29 +60,14 @@ fn on_a_timerfd(period_ns: u64, stop: Arc<AtomicBool>) -> JoinHandle<Vec<u64>> {
 
 fn a_timerfd_s_late_cycles_are_told_from_those_it_lost() {
     let what = "watching a timerfd";
-    if !is_root() {
-        not_run(what, "only root may trace");
-    }
+    needs_tracing(what);
     let period_ns = 5_000_000;
     let stop = Arc::new(AtomicBool::new(false));
     let beat = on_a_timerfd(period_ns, Arc::clone(&stop));
-    let pid = std::process::id().to_string();
-    let words = [
-        "watch",
-        "-p",
-        &pid,
-        "--for",
-        "2s",
-        "--json",
-        "--directory",
-        "run",
-    ];
-    let finished = Start::command(&words).finish();
+    let finished = watch_this_process("2s");
     stop.store(true, Ordering::Relaxed);
     let served = beat.join().unwrap();
-    if finished.complaints.contains("can't watch") {
-        not_run(what, finished.complaints.trim());
-    }
+    finished.skip_unless_watched(what);
     finished.assert_code(0);
     let json = finished.json();
     let mut threads = json["threads"].as_array().unwrap().iter();
@@ -138,9 +123,7 @@ fn timer_of(period_ns: u64) -> OwnedFd {
 
 fn threads_of_every_way_of_waiting_have_their_periods_and_what_is_wrong_with_them() {
     let what = "watching threads that wait in several ways";
-    if !is_root() {
-        not_run(what, "only root may trace");
-    }
+    needs_tracing(what);
     let stop = Arc::new(AtomicBool::new(false));
     let timers = [timer_of(10_000_000), timer_of(33_000_000)];
     let events = waiting("events", &stop, move || {
@@ -164,20 +147,12 @@ fn threads_of_every_way_of_waiting_have_their_periods_and_what_is_wrong_with_the
         }
         let _ = clock_nanosleep_absolute(rustix::thread::ClockId::Realtime, &due);
     });
-    let pid = std::process::id().to_string();
-    let words = [
-        &["watch", "-p", &pid, "--for", "1500ms", "--json"],
-        &["--directory", "run"][..],
-    ]
-    .concat();
-    let finished = Start::command(&words).finish();
+    let finished = watch_this_process("1500ms");
     stop.store(true, Ordering::Relaxed);
     for thread in [events, naps, wall] {
         thread.join().unwrap();
     }
-    if finished.complaints.contains("can't watch") {
-        not_run(what, finished.complaints.trim());
-    }
+    finished.skip_unless_watched(what);
     finished.assert_code(0);
     let json = finished.json();
     let threads = json["threads"].as_array().unwrap();
