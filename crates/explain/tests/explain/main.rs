@@ -19,6 +19,7 @@ mod known_rhythms;
 mod known_sleeps;
 mod laboratory;
 mod nagle;
+mod offline_cpus;
 mod own_threads;
 mod page_waits;
 mod shares;
@@ -27,6 +28,7 @@ mod storms;
 mod stream;
 mod timer_elsewhere;
 mod timerfd;
+mod unseen_switches;
 mod waits;
 mod within;
 
@@ -48,6 +50,7 @@ wakepath_test_program::program![
     known_sleeps::TESTS,
     laboratory::TESTS,
     nagle::TESTS,
+    offline_cpus::TESTS,
     own_threads::TESTS,
     page_waits::TESTS,
     shares::TESTS,
@@ -55,6 +58,7 @@ wakepath_test_program::program![
     storms::TESTS,
     timer_elsewhere::TESTS,
     timerfd::TESTS,
+    unseen_switches::TESTS,
     waits::TESTS,
     within::TESTS,
 ];

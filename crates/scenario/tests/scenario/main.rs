@@ -1,5 +1,7 @@
 //! Scenarios read, refused, written and described.
 
+mod any_load;
+mod any_work;
 mod bad;
 mod builtin;
 mod files;

@@ -1,20 +1,15 @@
 //! A written scenario reads back to the same scenario.
 
+use crate::any_load::{CPUS, cpu_set, load};
+use crate::any_work::{vehicle, work};
 use proptest::prelude::*;
 use proptest::sample::select;
-use wakepath_flight::reference::Waypoint;
 use wakepath_flight::replay::{Choices, Missed, OverrunRule, Sampling};
-use wakepath_flight::{Trajectory, Vehicle};
 use wakepath_scenario::*;
-use wakepath_timeline::{CpuSet, JobRelease, LitmusTask, Overrun, Policy, WakeUp};
+use wakepath_timeline::{JobRelease, LitmusTask, Overrun, Policy, WakeUp};
 
-const CPUS: u16 = 8;
 const PERIOD_LEAST_NS: u64 = 100_000;
 const SLOWEST_FLIGHT_NS: u64 = 1_000_000_000;
-
-fn cpu_set() -> impl Strategy<Value = CpuSet> {
-    proptest::collection::btree_set(0..CPUS, 1..5).prop_map(|set| set.into_iter().collect())
-}
 
 fn policy() -> impl Strategy<Value = Policy> {
     prop_oneof![
@@ -42,197 +37,6 @@ fn policy() -> impl Strategy<Value = Policy> {
                 },
                 ..LitmusTask::default()
             },
-        }),
-    ]
-}
-
-fn work() -> impl Strategy<Value = Work> {
-    prop_oneof![
-        Just(Work::Nothing),
-        (1..=1_u64 << 30).prop_map(|bytes| Work::WorkingSet { bytes }),
-        (proptest::option::of(1_000..=150_000_000_u64), bus())
-            .prop_map(|(timeout_ns, bus)| Work::Ethercat { timeout_ns, bus }),
-        flown().prop_map(Work::Flight),
-        ("[ -~äµ–漢]{1,20}", "[^\\x00]{0,20}").prop_map(|(program, argument)| Work::Program {
-            command: vec![program, argument],
-        }),
-        (flown(), table()).prop_map(|(flight, table)| Work::Tasks(TaskTable { table, flight })),
-        (
-            flown(),
-            // A path appears in tables and messages: no control or invisible characters.
-            "[ -~äµ–漢]{1,20}",
-            "[^\\x00]{0,20}",
-            proptest::option::of("[0-9a-f]{64}"),
-        )
-            .prop_map(|(flight, library, settings, sha256)| {
-                let python = library
-                    .ends_with('y')
-                    .then(|| "../\"venv\"/python".to_owned());
-                let library = match python {
-                    Some(_) => library + ".py",
-                    None => library,
-                };
-                Work::Library(Library {
-                    library,
-                    python,
-                    sha256,
-                    settings,
-                    flight,
-                })
-            }),
-    ]
-}
-
-fn table() -> impl Strategy<Value = TableSource> {
-    let task = (
-        10_000..100_000_000_000_u64,
-        1..1_000_000_000_u64,
-        0..256_u32,
-        0..=1_000_000_000_u64,
-        0..=1_u64 << 30,
-    );
-    let tasks = proptest::collection::vec(task, 1..4).prop_map(|tasks| {
-        let named = tasks.into_iter().enumerate();
-        let task = |(n, (period_ns, budget_ns, priority, rounds, bytes))| TableTask {
-            name: format!("task {n}"),
-            period_ns,
-            budget_ns,
-            priority,
-            rounds,
-            bytes,
-        };
-        TableSource::Tasks(named.map(task).collect())
-    });
-    prop_oneof![
-        Just(TableSource::BuiltIn("copter".into())),
-        Just(TableSource::File("../my \"own\" table.toml".into())),
-        tasks,
-    ]
-}
-
-fn vehicle() -> impl Strategy<Value = FlightVehicle> {
-    let text = Vehicle::built_in_text("crazyflie").expect("built in");
-    prop_oneof![
-        Just(FlightVehicle::BuiltIn("hummingbird".into())),
-        Just(FlightVehicle::File("../my \"own\".toml".into())),
-        Just(FlightVehicle::Text(text.into())),
-        Just(FlightVehicle::Text(text.replace('#', "# '''"))),
-    ]
-}
-
-fn flown() -> impl Strategy<Value = Flight> {
-    let place = || proptest::array::uniform3(-9e3..9e3_f64);
-    let trajectory = prop_oneof![
-        place().prop_map(|position| Trajectory::Hover { position }),
-        (place(), place()).prop_map(|(from, to)| Trajectory::Step { from, to }),
-        (place(), 1e-9..9e3_f64, 1e-9..999.0_f64).prop_map(|(centre, radius_m, frequency_hz)| {
-            Trajectory::Circle {
-                centre,
-                radius_m,
-                frequency_hz,
-            }
-        }),
-        proptest::collection::vec((0.001..9.0_f64, place()), 1..4).prop_map(|steps| {
-            let mut at_s = 0.0;
-            let point = |(step, position)| {
-                at_s += step;
-                Waypoint { at_s, position }
-            };
-            Trajectory::Waypoints(steps.into_iter().map(point).collect())
-        }),
-    ];
-    (vehicle(), trajectory, 0..=1_u64 << 30).prop_map(|(vehicle, trajectory, working_set)| Flight {
-        vehicle,
-        trajectory,
-        working_set,
-    })
-}
-
-fn gpu() -> impl Strategy<Value = LoadKind> {
-    let interface = proptest::option::of(select(GpuInterface::WORDS));
-    let interface = interface.prop_map(|named| Some(named?.1));
-    (select(GpuWork::WORDS), interface, 0_u32..=255).prop_map(|((_, work), interface, device)| {
-        LoadKind::Gpu {
-            work,
-            interface,
-            device,
-        }
-    })
-}
-
-fn load() -> impl Strategy<Value = LoadSpec> {
-    let texts = |least| {
-        proptest::collection::vec(any::<String>(), least..4).prop_map(
-            |list: Vec<String>| -> Vec<String> {
-                list.into_iter()
-                    .map(|text| text.replace('\0', "") + "x")
-                    .collect()
-            },
-        )
-    };
-    let working_set = prop_oneof![
-        Just(WorkingSet::L1),
-        Just(WorkingSet::L2),
-        Just(WorkingSet::L3),
-        Just(WorkingSet::Dram),
-        (1..=64_u64 << 30).prop_map(WorkingSet::Bytes),
-    ];
-    let kind = prop_oneof![
-        Just(LoadKind::Cpu),
-        (working_set, any::<bool>()).prop_map(|(working_set, chases)| LoadKind::Memory {
-            working_set,
-            access: if chases {
-                MemoryAccess::Chase
-            } else {
-                MemoryAccess::Stream
-            },
-        }),
-        select(
-            LoadKind::offered()
-                .filter_map(|load| load.kind)
-                .collect::<Vec<_>>()
-        ),
-        (100_000..=1_000_000_000_u64, bus())
-            .prop_map(|(period_ns, bus)| LoadKind::Ethercat { period_ns, bus }),
-        texts(0).prop_map(|arguments| LoadKind::StressNg { arguments }),
-        texts(0).prop_map(|arguments| LoadKind::Fio { arguments }),
-        texts(0).prop_map(|arguments| LoadKind::Hackbench { arguments }),
-        texts(0).prop_map(|arguments| LoadKind::Bonnie { arguments }),
-        texts(0).prop_map(|arguments| LoadKind::Iperf3 { arguments }),
-        gpu(),
-        texts(0).prop_map(|arguments| LoadKind::Glmark2 { arguments }),
-        texts(1).prop_map(|command| LoadKind::Command { command }),
-    ];
-    (kind, 0_u32..=1024, proptest::option::of(cpu_set())).prop_map(|(kind, workers, cpus)| {
-        // A bus has one master, and a device one program.
-        let workers = match kind {
-            LoadKind::Ethercat { .. } | LoadKind::Gpu { .. } => 0,
-            _ => workers,
-        };
-        LoadSpec {
-            kind,
-            workers,
-            cpus,
-        }
-    })
-}
-
-fn bus() -> impl Strategy<Value = EthercatBus> {
-    let ring = (
-        1..=64_u16,
-        0..=1_000_000_000_u64,
-        0.0..0.999_f64,
-        proptest::option::of(0..=u64::MAX / 4),
-    );
-    prop_oneof![
-        "[!-.0-~ä]{1,7}".prop_map(EthercatBus::Interface),
-        ring.prop_map(|(devices, jitter_ns, loss, stops_after_ns)| {
-            EthercatBus::Simulated(SimulatedRing {
-                devices,
-                jitter_ns,
-                loss,
-                stops_after_ns,
-            })
         }),
     ]
 }

@@ -277,6 +277,15 @@ pub fn stretches(cycle: &Explained) -> Vec<(Stretch, &'static str, u64)> {
         .collect()
 }
 
+/// Kinds of the causes of a latency, in order.
+pub fn kinds(cycle: &Explained) -> Vec<&'static str> {
+    cycle
+        .latency
+        .iter()
+        .map(|piece| piece.cause.kind())
+        .collect()
+}
+
 pub fn of_kind(cycle: &Explained, kind: &str) -> u64 {
     let pieces = cycle.latency.iter().chain(&cycle.execution);
     pieces
