@@ -177,8 +177,8 @@ impl Stacks {
 }
 
 impl Frame {
-    /// The function, wherever in it the thread was. Of one that was made while the program ran the line is where it
-    /// begins.
+    /// The function, without the place within it. Of one that was made while the program ran the line is that of its
+    /// beginning.
     fn without_line(&self) -> Self {
         Self {
             line: self.line.filter(|_| self.generated),

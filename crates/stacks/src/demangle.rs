@@ -6,7 +6,7 @@ use std::fmt::{self, Write};
 
 /// Longer ones are cut: generic code of generic code.
 const LONGEST: usize = 120;
-/// Read of a C++ name before its arguments are taken out, in bytes: a short symbol can stand for a very long name.
+/// Read of a C++ name before its arguments are taken out, in bytes: a short symbol can have a very long name.
 const LONGEST_WHOLE: usize = 16 << 10;
 
 /// A symbol's name, read.

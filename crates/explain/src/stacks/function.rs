@@ -1,9 +1,9 @@
-//! Names the function that a stack is told with: the author's own, and the library's that it called. Pure.
+//! Chooses the function that is printed for a stack: the author's own, and the library's that it called. Pure.
 
 use super::{Frame, file_name};
 
 /// The function of a stack that its author knows, and the library's function that it called, as a person reads them.
-/// `named` is how a frame is told.
+/// `named` gives the names that a frame is printed with.
 pub(super) fn text(user: &[&Frame], named: impl Fn(&Frame) -> Frame) -> Option<String> {
     let at = own(user)?;
     let of = if is_evaluator(user[at]) {
