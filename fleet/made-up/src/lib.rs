@@ -158,6 +158,7 @@ impl MadeUp {
             .replace("CYCLES", &self.cycles.to_string())
             .replace("LIMIT", "100 us");
         Event::RunStarted(Box::new(RunStarted {
+            first_process: None,
             run_id: self.run_id.clone(),
             tool: Tool {
                 name: "wakepath".to_owned(),
