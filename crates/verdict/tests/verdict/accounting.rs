@@ -112,9 +112,14 @@ proptest! {
         let before = outcome(&criterion, &fates);
         let mut worse = fates;
         let index = (worse.len() as f64 * which) as usize;
+        // A late output shortens the outage after it.
+        let miss = match criterion.outage_ns {
+            Some(_) => Fate::Skipped,
+            None => Fate::Late,
+        };
         match at_end {
-            true => worse.push(Fate::Late),
-            false if worse[index] == Fate::Met => worse[index] = Fate::Late,
+            true => worse.push(miss),
+            false if worse[index] == Fate::Met => worse[index] = miss,
             false => worse[index] = Fate::Skipped,
         }
         prop_assert!(before != Outcome::Failed || outcome(&criterion, &worse) != Outcome::Passed);
