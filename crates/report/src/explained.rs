@@ -2,20 +2,19 @@
 
 use wakepath_explain::{ConditionExplanation, Explanation};
 
-/// What distinguishes a condition from the explanation's others: its thread, and its policy or program and its phase
-/// where these differ. A loop that is alone has its policy and phase for a name.
+/// A condition's policy or program, its phase if the explanation has several, and its thread. A loop that is alone has its
+/// policy and phase for a name, a program that is named as its only thread just that.
 pub(crate) fn title(explanation: &Explanation, of: &ConditionExplanation) -> String {
     let thread = match of.thread.as_str() {
         "loop" => "",
         name => name,
     };
-    let shown = |name: fn(&ConditionExplanation) -> &str| {
-        let mut all = explanation.conditions.iter();
-        let is_shown = thread.is_empty() || all.any(|other| name(other) != name(of));
-        is_shown.then(|| name(of))
-    };
-    let names = [shown(|of| &of.condition), shown(|of| &of.phase)];
-    let names = names.into_iter().flatten().chain([thread]);
-    let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+    let mut all = explanation.conditions.iter();
+    let has_phases = thread.is_empty() || all.any(|other| other.phase != of.phase);
+    let phase = has_phases.then_some(of.phase.as_str());
+    let names = [Some(of.condition.as_str()), phase, Some(thread)];
+    let names = names.into_iter().flatten().filter(|name| !name.is_empty());
+    let mut names: Vec<&str> = names.collect();
+    names.dedup();
     names.join(", ")
 }
