@@ -58,13 +58,11 @@ fn a_job_that_is_due_is_begun_fetched_and_archived_once() {
     push("name=board2");
     let (code, out, err) = pass();
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
-    let lines: Vec<&str> = out.lines().collect();
-    assert!(
-        matches!(lines[..], [line] if line.starts_with(&format!("{job}: board2: measuring"))),
-        "{out}"
-    );
+    let begun = format!("{job}: board2: measuring");
+    assert!(out.lines().any(|line| line.starts_with(&begun)), "{out}");
 
-    let mut said = String::new();
+    // On a busy machine the first board has its results by now, which this pass reports too.
+    let mut said = out;
     for _ in 0..100 {
         let (code, out, err) = pass();
         assert_eq!(code, 0, "{out}{err}");
