@@ -110,9 +110,9 @@ pub enum Finding {
     },
     /// In its cycles it starts threads or processes, which do the work.
     StartsOthers {
-        /// How often.
-        times: u64,
         /// In how many cycles.
+        times: u64,
+        /// Of so many.
         cycles: u64,
     },
     /// What wakes it was late, not the thread.
@@ -386,9 +386,8 @@ impl fmt::Display for Finding {
             }
             Self::StartsOthers { times, cycles } => write!(
                 f,
-                "it starts a thread or a process {} in {}. Work that it does not wait for isn't counted in these, and whether that is \
-                 late is unknown",
-                counted(*times, "time", "times"),
+                "it starts threads or processes in {times} of {}. Work of theirs that it does not wait for isn't counted, and \
+                 whether that is late is unknown",
                 counted(*cycles, "cycle", "cycles"),
             ),
             Self::CaughtUp { times, longest_ns } => write!(

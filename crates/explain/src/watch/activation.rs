@@ -123,8 +123,8 @@ pub struct ThreadActivity {
     pub handed_cut_by_loss: u64,
     /// Likewise, between marks.
     pub marked_cut_by_loss: u64,
-    /// How often it started a thread or a process.
-    pub started: u64,
+    /// When it started a thread or a process, in nanoseconds, in order.
+    pub started_ns: Vec<u64>,
     /// Time on a CPU in all, in nanoseconds.
     pub run_ns: u64,
     /// The kernel's priorities that it was switched in with, and how often: more than one if it changes its

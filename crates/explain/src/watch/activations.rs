@@ -175,7 +175,9 @@ impl Activations {
             }
             What::SystemCallEntry { name, descriptor } => {
                 if let Some(of) = self.threads.get_mut(&event.current) {
-                    of.activity.started += u64::from(starts_another(name));
+                    if starts_another(name) {
+                        of.activity.started_ns.push(at_ns);
+                    }
                     of.sleeps.entered(name);
                     of.waits.entered(name);
                     of.fetches.entered(at_ns, name, *descriptor);

@@ -127,12 +127,20 @@ fn waits_in_cycle(task: &Task, activity: &ThreadActivity) -> Option<Finding> {
     })
 }
 
-/// Starts of other threads that are no cycles' work.
+/// Fewer cycles with a start of a thread show no habit.
 const LEAST_STARTS: u64 = 10;
 
 /// Threads or processes that it starts in most of its cycles.
 fn starts_others(task: &Task, activity: &ThreadActivity) -> Option<Finding> {
-    let (times, cycles) = (activity.started, task.turns.len() as u64);
+    let started_ns = &activity.started_ns;
+    let starts = |of: &&Activation| {
+        let next = started_ns.partition_point(|at_ns| *at_ns < of.switched_in_ns);
+        started_ns
+            .get(next)
+            .is_some_and(|at_ns| *at_ns <= of.end_ns)
+    };
+    let times = task.turns.iter().filter(starts).count() as u64;
+    let cycles = task.turns.len() as u64;
     (times >= LEAST_STARTS && times * 2 >= cycles)
         .then_some(Finding::StartsOthers { times, cycles })
 }

@@ -96,20 +96,20 @@ fn work_in_threads_that_each_cycle_starts_is_said_to_be_unknown() {
             ..Activation::default()
         })
         .collect();
-    let said = |started| {
+    let said = |started_ns: Vec<u64>| {
         let activity = ThreadActivity {
-            started,
+            started_ns,
             ..ThreadActivity::default()
         };
         of_turns(turns.clone(), &activity)
     };
-    assert!(said(9).is_empty());
-    let all = said(20);
-    assert!(
-        all.len() == 1
-            && all[0].starts_with("it starts a thread or a process 20 times in 20 cycles."),
-        "{all:?}"
-    );
+    let in_each = |count: u64| (1..=count).map(|number| number * 4 * MS + 50_000).collect();
+    assert!(said(in_each(9)).is_empty());
+    // Those of its initialisation are no cycles' work.
+    assert!(said((1..=20).map(|number| number * 1_000).collect()).is_empty());
+    let all = said(in_each(20));
+    let begin = "it starts threads or processes in 20 of 20 cycles.";
+    assert!(all.len() == 1 && all[0].starts_with(begin), "{all:?}");
 }
 
 #[test]
