@@ -2,13 +2,15 @@
 //! not from a grid, even if they happen to lie near one.
 
 use super::activation::Activation;
-use super::near_row::{MS, NearRow};
+use super::near_row::{MS, NearRow, rounded_twice};
 use super::sorted::Sorted;
 
 /// From reading the clock to the event of the timer the kernel takes no longer than this, usually, in nanoseconds.
 const TO_START_NS: u64 = 20_000;
 /// A time is asked for in this share of the sleeps or more, one in so many.
 const LEAST_SHARE: usize = 10;
+/// In this share or more for a time that shows rounding, one in so many.
+const LEAST_SHARE_NEXT: usize = 50;
 /// Of ten sleeps, the number that must be for one of those times.
 const ALIKE_OF_TEN: usize = 9;
 /// Turns that take less than this together, in nanoseconds, don't show whether sleeps make up for them.
@@ -27,8 +29,7 @@ struct Nap {
 /// after a longer turn, or if it rounds to milliseconds for one less now and then.
 pub(super) fn are_naps(turns: &[Activation]) -> bool {
     let naps: Vec<Nap> = turns.windows(2).filter_map(nap).collect();
-    let asked = naps.iter().map(|nap| nap.asked_ns).collect();
-    let times = times(asked, naps.len());
+    let times = times(&naps, LEAST_SHARE);
     let time_of = |nap: &Nap| {
         times
             .iter()
@@ -49,15 +50,20 @@ pub(super) fn are_naps(turns: &[Activation]) -> bool {
         return false;
     }
     let is_whole = |ns: &u64| ns.next_multiple_of(MS) - ns <= TO_START_NS;
-    !times.iter().all(is_whole) || !may_be_rounded(&naps, &times, alike)
+    !times.iter().all(is_whole) || !may_be_rounded(&naps, alike)
 }
 
 /// Whether these sleeps of whole milliseconds may be rounded times to due times. Their turns then sum up to a millisecond
 /// now and then, and a sleep for one less makes up for it.
-fn may_be_rounded(naps: &[Nap], times: &[u64], alike: usize) -> bool {
-    let is_next = |two: &[u64]| two[1] - two[0] <= MS + TO_START_NS;
+fn may_be_rounded(naps: &[Nap], alike: usize) -> bool {
+    // A millisecond apart, or two with one between them that Python never asks for.
+    let is_next = |two: &[u64]| {
+        let [low_ms, high_ms] = [two[0], two[1]].map(|ns| ns.div_ceil(MS));
+        [low_ms + 1, rounded_twice(low_ms + 1)].contains(&high_ms)
+    };
     let turns_ns: u64 = naps.iter().map(|nap| nap.turn_ns.min(MS)).sum();
     let others_ns = (naps.len() - alike) as u64 * MS;
+    let times = times(naps, LEAST_SHARE_NEXT);
     times.windows(2).any(is_next) || turns_ns < LEAST_TURNS_NS || others_ns * 2 >= turns_ns
 }
 
@@ -81,14 +87,15 @@ fn is_for(asked_ns: u64, time_ns: u64) -> bool {
     asked_ns <= time_ns && time_ns - asked_ns <= TO_START_NS
 }
 
-/// The times that many of these sleeps are for, in ascending order.
-fn times(mut asked_ns: Vec<u64>, all: usize) -> Vec<u64> {
+/// The times that this share of these sleeps are for, one in so many, in ascending order.
+fn times(naps: &[Nap], share: usize) -> Vec<u64> {
+    let mut asked_ns: Vec<u64> = naps.iter().map(|nap| nap.asked_ns).collect();
     asked_ns.sort_unstable();
     let mut times = Vec::new();
     while let Some(time_ns) = asked_ns.pop() {
         let from = asked_ns.partition_point(|ns| !is_for(*ns, time_ns));
         let count = asked_ns.drain(from..).count() + 1;
-        if count * LEAST_SHARE >= all {
+        if count * share >= naps.len() {
             times.push(time_ns);
         }
     }

@@ -4,7 +4,7 @@
 
 use super::activation::Activation;
 use super::sorted::Sorted;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Of a hundred due times, the number that must be near one row.
 const NEAR_OF_HUNDRED: usize = 90;
@@ -40,17 +40,24 @@ impl NearRow {
     /// The row of these due times, which have these intervals; `None` if they are on none.
     pub(super) fn new(dues_ns: &[u64], intervals: &Sorted) -> Option<Self> {
         let period_ns = round(intervals.at(1))?;
-        Self::with(dues_ns, period_ns, period_ns / NEAR)
+        Self::with(dues_ns, period_ns, period_ns / NEAR, |places| places.at(5))
     }
 
     /// The row of an event loop that rounds the time to its next due time up to whole milliseconds, as asyncio does:
     /// each due time is late by less than one, and the remainder is made up for later.
     pub(super) fn in_milliseconds(turns: &[Activation]) -> Option<Self> {
-        Self::late_by_milliseconds(&time_outs(turns)?)
+        let dues_ns = time_outs(turns)?;
+        let twice = || are_rounded_twice(turns).then(|| Self::late_by(&dues_ns, HALF_NS + MS / 2));
+        Self::late_by_milliseconds(&dues_ns).or_else(|| twice()?)
     }
 
     /// The row of due times each of which is late by less than a millisecond.
     pub(super) fn late_by_milliseconds(dues_ns: &[u64]) -> Option<Self> {
+        Self::late_by(dues_ns, HALF_NS)
+    }
+
+    /// The row of due times each of which is late by less than twice this time.
+    fn late_by(dues_ns: &[u64], half_ns: u64) -> Option<Self> {
         let between = dues_ns.windows(2).map(|two| two[1].saturating_sub(two[0]));
         let usual_ns = Sorted::intervals(dues_ns).at(5).max(1);
         let (single, single_ns) = between
@@ -63,24 +70,34 @@ impl NearRow {
         let mean_ns = all_ns.checked_div(periods)?;
         // As exactly as that number of periods shows it, or less so: some intervals fit two numbers.
         let near = [
-            MS.div_ceil(periods),
+            (half_ns * 2).div_ceil(periods),
             mean_ns / ROUNDED,
             mean_ns / MISCOUNTED,
         ]
         .into_iter();
         near.filter_map(|distance_ns| round_within(mean_ns, distance_ns))
-            .filter(|period_ns| *period_ns > 4 * HALF_NS)
-            .find_map(|period_ns| Self::with(dues_ns, period_ns, HALF_NS))
+            .filter(|period_ns| *period_ns > 4 * half_ns)
+            .find_map(|period_ns| {
+                // They need not lie evenly within that time.
+                let middle_ns = |places: &Sorted| places.densest(half_ns * 2);
+                Self::with(dues_ns, period_ns, half_ns, middle_ns)
+            })
     }
 
-    fn with(dues_ns: &[u64], period_ns: u64, beside_ns: u64) -> Option<Self> {
+    /// The row of this period through the place that `middle_ns` gives for the places of due times in it.
+    fn with(
+        dues_ns: &[u64],
+        period_ns: u64,
+        beside_ns: u64,
+        middle_ns: impl FnOnce(&Sorted) -> u64,
+    ) -> Option<Self> {
         let first_ns = *dues_ns.first()?;
         let half_ns = period_ns / 2;
         // Around the middle of a period, so that none is cut at its end.
         let place = |due: &u64| (due.saturating_sub(first_ns) + half_ns) % period_ns;
         let places = Sorted::new(dues_ns.iter().map(place).collect())?;
         // The first can itself be off the row.
-        let anchor_ns = (first_ns + places.at(5)).saturating_sub(half_ns);
+        let anchor_ns = (first_ns + middle_ns(&places)).saturating_sub(half_ns);
         let near = dues_ns
             .iter()
             .filter(|due| beside(**due, anchor_ns, period_ns) <= beside_ns);
@@ -112,6 +129,25 @@ pub(super) fn time_outs(turns: &[Activation]) -> Option<Vec<u64>> {
     is_so.then_some(dues_ns)
 }
 
+/// Milliseconds for which Python's event loop asks when it wants to wait for so many. It rounds up twice, to milliseconds
+/// and from a double of seconds: for 9 it asks for 10, as 9 · 0.001 is a little more than 0.009.
+pub(super) fn rounded_twice(milliseconds: u64) -> u64 {
+    ((milliseconds as f64 * 1e-3 * 1e9).ceil() as u64).div_ceil(MS)
+}
+
+/// Whether such rounding gives all times for which these turns ask, and made some of them longer. Their due times come late
+/// by up to two milliseconds.
+pub(super) fn are_rounded_twice(turns: &[Activation]) -> bool {
+    let asked = turns.iter().filter_map(|of| {
+        let ns = of.programmed_ns?.checked_sub(of.asked_at_ns?)?;
+        Some(ns.div_ceil(MS))
+    });
+    let asked: BTreeSet<u64> = asked.collect();
+    let is_longer = |ms: &u64| *ms > 0 && rounded_twice(ms - 1) == *ms;
+    let is_given = |ms: &u64| rounded_twice(*ms) == *ms || is_longer(ms);
+    asked.iter().all(is_given) && asked.iter().any(is_longer)
+}
+
 /// Distance of a due time from a row, in nanoseconds.
 pub(super) fn beside(due_ns: u64, anchor_ns: u64, period_ns: u64) -> u64 {
     let off_ns = due_ns.abs_diff(anchor_ns) % period_ns;
@@ -137,16 +173,20 @@ mod tests {
     use crate::watch::Rhythm;
     use proptest::prelude::*;
 
-    /// Turns of an event loop with this period, whose time-outs are rounded up to milliseconds, `turn_ns` after each
-    /// expiry.
-    fn event_loop(period_ns: u64, turn_ns: impl Fn(u64) -> u64) -> Vec<Activation> {
+    /// Turns of an event loop with this period, whose time-outs are rounded up to milliseconds and asked for as `asked`
+    /// gives them, `turn_ns` after each expiry.
+    fn event_loop(
+        period_ns: u64,
+        asked: fn(u64) -> u64,
+        turn_ns: impl Fn(u64) -> u64,
+    ) -> Vec<Activation> {
         let (mut now_ns, mut turns) = (1_000_000_000, Vec::new());
         for number in 1..300_u64 {
             let due_ns = 1_000_000_000 + number * period_ns;
             if due_ns <= now_ns {
                 continue;
             }
-            let programmed_ns = now_ns + (due_ns - now_ns).div_ceil(MS) * MS;
+            let programmed_ns = now_ns + asked((due_ns - now_ns).div_ceil(MS)) * MS;
             turns.push(Activation {
                 programmed_ns: Some(programmed_ns),
                 asked_at_ns: Some(now_ns + 1_500),
@@ -164,17 +204,28 @@ mod tests {
             period_ms in 3..200_u64,
             turn_us in 50..900_u64,
             late in proptest::option::of(1..40_u64),
+            in_python in any::<bool>(),
         ) {
             let period_ns = period_ms * MS;
             let turn_ns = |number: u64| match late {
                 Some(late) if number % 50 == 7 => late * MS,
                 _ => turn_us * 1_000 + number % 40 * 1_000,
             };
-            let turns = event_loop(period_ns, turn_ns);
+            let asked = if in_python { rounded_twice } else { |of| of };
+            let turns = event_loop(period_ns, asked, turn_ns);
             let rhythm = Rhythm::new(&turns).unwrap();
             prop_assert_eq!((rhythm.period_ns, rhythm.sleeps_ns), (period_ns, None));
             prop_assert!(rhythm.anchor_ns.is_some());
         }
+    }
+
+    #[test]
+    fn nine_milliseconds_of_a_double_are_ten() {
+        let more: Vec<u64> = (1..30).filter(|ms| rounded_twice(*ms) > *ms).collect();
+        assert_eq!(more, [9, 13, 18, 26]);
+        let turns = event_loop(10 * MS, rounded_twice, |_| 360_000);
+        let rhythm = Rhythm::new(&turns).unwrap();
+        assert_eq!((rhythm.period_ns, rhythm.sleeps_ns), (10 * MS, None));
     }
 
     #[test]

@@ -33,6 +33,18 @@ impl Sorted {
         self.0.iter().filter(near).count() * 10 / self.0.len()
     }
 
+    /// The middle of the range of this width that holds most of them.
+    pub(super) fn densest(&self, width: u64) -> u64 {
+        let within = |from: usize| {
+            let end = self
+                .0
+                .partition_point(|of| *of <= self.0[from].saturating_add(width));
+            (end - from, from)
+        };
+        let (count, from) = (0..self.0.len()).map(within).max().unwrap_or_default();
+        self.0[from].midpoint(self.0[from + count.saturating_sub(1)])
+    }
+
     /// The largest within this distance of a time.
     pub(super) fn largest_within(&self, time: u64, distance: u64) -> u64 {
         let next = self

@@ -73,7 +73,7 @@ const REMARKS: &[Remark] = &[
     |of| {
         (of.has_row && !of.exact).then(|| {
             "computes the time to its next due time and sleeps for that: its due times are those of its timer, some \
-             microseconds after its own, or up to a millisecond if it asks for whole ones"
+             microseconds after its own, or up to two milliseconds if it asks for whole ones"
                 .to_owned()
         })
     },
