@@ -9,18 +9,25 @@ use wakepath_timeline::{Thread, What};
 pub(crate) struct Forks(HashMap<u32, Arc<Thread>>);
 
 impl Forks {
-    /// Takes the next event: of the thread that is current, and its process.
-    pub fn event(&mut self, what: &What, current: Option<&Thread>, process: Option<u32>) {
+    /// Takes the next event. `current`: the thread that is current; `process`: finds its process.
+    pub fn event(
+        &mut self,
+        what: &What,
+        current: Option<&Thread>,
+        process: impl Fn() -> Option<u32>,
+    ) {
         let What::SystemCallEntry { name, .. } = what else {
             return;
         };
-        match (&**name, process, current) {
-            ("fork", Some(process), Some(by)) => {
-                self.0.insert(process, Arc::new(by.clone()));
+        match &**name {
+            "fork" => {
+                let forked = process().zip(current);
+                self.0
+                    .extend(forked.map(|(of, by)| (of, Arc::new(by.clone()))));
             }
             // A new program has memory of its own.
-            ("execve" | "execveat", Some(process), _) => {
-                self.0.remove(&process);
+            "execve" | "execveat" => {
+                process().and_then(|of| self.0.remove(&of));
             }
             _ => {}
         }

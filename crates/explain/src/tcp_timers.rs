@@ -26,6 +26,16 @@ enum AskedBy {
 impl TcpTimers {
     /// Takes the next event.
     pub fn event(&mut self, event: &KernelEvent) {
+        let is_of_softirq = matches!(
+            event.what,
+            What::SoftIrqEntry(_)
+                | What::SoftIrqExit(_)
+                | What::SoftIrqRaise(_)
+                | What::Lost { .. }
+        );
+        if !is_of_softirq {
+            return;
+        }
         let of = self.0.entry(event.cpu).or_default();
         match &event.what {
             What::SoftIrqEntry(SoftIrq::TIMER) => of.in_timers = true,

@@ -53,10 +53,10 @@ impl Explainer {
         let at_ns = self.cpus[index].event(event, given);
         self.senders.event(event);
         self.tcp_timers.event(event);
-        let process = self.program.process(event.current);
         let current = self.cpus[index].current();
+        let process = || self.program.process(event.current);
         self.forks.event(&event.what, current, process);
-        let by_timer = self.tcp_timers.sent_what_comes_in(event.cpu);
+        let by_timer = || self.tcp_timers.sent_what_comes_in(event.cpu);
         let context = || waking_context(&self.cpus[index], &self.senders, by_timer);
         self.stoppers.event(event, context);
         self.threads.event(event, at_ns, context);
@@ -187,14 +187,14 @@ impl Explainer {
 
 /// The context in which a thread is woken now: the sender's, if the network delivers what that sends. `by_timer`: whether
 /// it delivers what a timer sent.
-fn waking_context(cpu: &Cpu, senders: &Senders, by_timer: bool) -> Context {
+fn waking_context(cpu: &Cpu, senders: &Senders, by_timer: impl Fn() -> bool) -> Context {
     match (cpu.context(), cpu.current()) {
         (Context::Interrupt(Handler::SoftIrq(vector)), Some(current))
             if senders.is_for(vector, current.id) =>
         {
             Context::Thread(current.clone())
         }
-        (Context::Interrupt(Handler::SoftIrq(SoftIrq::NET_RX)), _) if by_timer => {
+        (Context::Interrupt(Handler::SoftIrq(SoftIrq::NET_RX)), _) if by_timer() => {
             Context::Interrupt(Handler::SentByTimer)
         }
         (context, _) => context,

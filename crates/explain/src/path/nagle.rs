@@ -10,8 +10,8 @@ use wakepath_timeline::CallTarget;
 /// ticks. From 200 ms on a lost packet is sent again, by a timer too.
 const DELAY_NS: Range<u64> = 35_000_000..200_000_000;
 
-/// Whether a thread sent in parts before it waited for the answer, the last of them so long before an instant at which a
-/// timer of TCP's delivered them that this timer was the one that delays an acknowledgement.
+/// Whether a thread sent in parts before it waited for the answer, and a timer of TCP's delivered the last of them when a
+/// delayed acknowledgement comes.
 pub(super) fn held_back(sender: &Track, delivered_ns: u64) -> bool {
     let marks = sender.marks();
     let until = marks.partition_point(|mark| mark.at_ns <= delivered_ns);

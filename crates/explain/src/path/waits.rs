@@ -14,7 +14,7 @@ use crate::stacks::Place;
 use crate::track::{Happened, Interval, State, Track};
 use crate::wait::{Handler, Meanwhile, Wait};
 use std::sync::Arc;
-use wakepath_timeline::Thread;
+use wakepath_timeline::{SoftIrq, Thread};
 
 /// Longest chain that is followed; the threads beyond it are part of its last link.
 const LONGEST_CHAIN: usize = 16;
@@ -74,6 +74,9 @@ impl Cut<'_> {
                 if link.chain.len() == 1 && nagle::held_back(self.window.track, to_ns) =>
             {
                 Meanwhile::HeldBack
+            }
+            Context::Interrupt(Handler::SentByTimer) => {
+                Meanwhile::Device(Handler::SoftIrq(SoftIrq::NET_RX))
             }
             Context::Interrupt(handler) => Meanwhile::Device(handler),
             Context::Unknown => Meanwhile::Unknown,

@@ -294,6 +294,7 @@ impl Decoder {
         text
     }
 }
+
 /// Whether a page fault's error code is that of a write to a page that is there; the codes of other machines differ.
 fn is_write_to_present(error: i64) -> bool {
     const PRESENT_AND_WRITE: i64 = 0b11;
