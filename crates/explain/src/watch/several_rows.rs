@@ -99,7 +99,7 @@ pub(super) fn rows(turns: &[Activation]) -> Vec<(Rhythm, Vec<usize>)> {
     with_turns
 }
 
-/// Moves each row to onto most of the time-outs that no other explains: it was found before all of them were
+/// Moves each row onto most of the time-outs that no other explains: it was found before all of them were
 /// known.
 fn refit(rows: &mut [Candidate], time_outs_ns: &[u64]) {
     for number in 0..rows.len() {
