@@ -304,6 +304,12 @@ pub(crate) fn is_stopper(thread: &Thread) -> bool {
     thread.priority <= 0 && thread.name.bytes().starts_with(b"migration/")
 }
 
+/// The thread of Java's virtual machine (HotSpot) that works while it stops all others of its program, at safepoints. Its
+/// name is fixed.
+pub(crate) fn stops_java(thread: &Thread) -> bool {
+    thread.name.bytes() == b"VM Thread"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

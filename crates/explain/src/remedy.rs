@@ -4,7 +4,7 @@
 mod calls;
 
 use crate::call::{Call, may_be_lock};
-use crate::cause::{Cause, RanIn, Relation, is_stopper};
+use crate::cause::{Cause, RanIn, Relation, is_stopper, stops_java};
 use crate::fix::{self, Remedy};
 use crate::wait::{Meanwhile, Wait};
 use wakepath_timeline::{Budget, Interrupt, SoftIrq, Thread, one_line};
@@ -140,6 +140,9 @@ fn blocked(wait: &Wait) -> Option<Remedy> {
     {
         return Some(remedy);
     }
+    if wait.meanwhile == Meanwhile::Ran && wait.chain.last().is_some_and(stops_java) {
+        return Some(fix::NO_SAFEPOINTS.plain());
+    }
     let holder = wait.chain.last().map(|holder| holder.name.to_string());
     Some(match (&wait.meanwhile, &holder) {
         (Meanwhile::KeptOff { by, inversion }, Some(holder)) => {
@@ -224,6 +227,31 @@ mod tests {
         let said = |ran_in| remedy(&Cause::UserCode(ran_in)).unwrap();
         assert!(said(RanIn::NotRecorded).contains("--stacks"));
         assert!(!said(RanIn::NotSeen).contains("--stacks"));
+    }
+
+    #[test]
+    fn java_s_garbage_collector_holds_no_lock() {
+        let said = |name: &[u8]| {
+            let of = Thread {
+                id: 9,
+                name: ThreadName::new(name),
+                priority: 120,
+            };
+            let wait = Wait {
+                chain: vec![of],
+                meanwhile: Meanwhile::Ran,
+                uninterruptible: false,
+                call: Some(Call {
+                    name: "futex".into(),
+                    target: None,
+                }),
+                place: None,
+                inferred: false,
+                there: None,
+            };
+            remedy(&Cause::Blocked(wait)).unwrap()
+        };
+        assert!(said(b"VM Thread").contains("garbage") && !said(b"logger").contains("garbage"));
     }
 
     #[test]

@@ -39,6 +39,15 @@ rows! {
         trial: None,
         proof: Tests(&["calls_that_wait_for_nothing_cure_waits"]),
     };
+    NO_SAFEPOINTS: Fix {
+        name: "no pauses of Java's garbage collector",
+        words: "Java stops all threads of a program while its VM Thread works, mostly to collect garbage: call no System.gc(), \
+                allocate less, or let it collect while they run (-XX:+UseZGC, -XX:+UseShenandoahGC)",
+        changes: "when Java's virtual machine stops the program",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("needs Java"),
+    };
     NO_WAIT_UNDER_LOCK: Fix {
         name: "no waiting under the lock",
         words: "if {} holds a lock: take what it waits for (a sleep, a file, a device) out of the work under the lock. Otherwise \

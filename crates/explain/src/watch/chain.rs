@@ -62,6 +62,8 @@ pub fn chains(threads: &BTreeMap<u32, ThreadActivity>) -> Vec<Chain> {
     chains
 }
 
+/// Fewer show no chain: a thread that starts up may have woken another now and then.
+const LEAST_PASSES: usize = 10;
 /// Chains that end with one thread.
 const MOST_WAYS: usize = 16;
 /// Ways that are followed to find them: where many threads wake each other, the ways multiply and most lead nowhere.
@@ -112,6 +114,9 @@ fn chain(threads: &[u32], all: &BTreeMap<u32, ThreadActivity>) -> Option<Chain> 
         })
         .collect();
     let passes = passes(&task.turns, task.rhythm.period_ns, &fed);
+    if passes.by_cycle.len() < LEAST_PASSES {
+        return None;
+    }
     let ((from, _), _) = passes.by_cycle.first_key_value()?;
     let ((to, _), _) = passes.by_cycle.last_key_value()?;
     let without_timer = passes.by_cycle.keys().filter(|(_, at)| *at > 0).count();
