@@ -3,13 +3,16 @@
 //! Figures for each loop and day, and gaps; and the verdict on each condition, by the same rules as
 //! a run's.
 
-use crate::history::{Entry, Minute, RoundFinding, read_history, written};
+mod judged;
+mod loops;
+
+use crate::history::{Entry, Minute, read_history, written};
+pub use judged::JudgedLoops;
+pub(crate) use loops::lost_in;
+pub use loops::{Day, LoopSummary, RoundFindings};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use wakepath_scenario::Criterion;
-use wakepath_statistics::LatencyHistogram;
-use wakepath_verdict::{ConditionName, DueTally, Judgement, Reason, judge_so_far};
 
 /// Most gaps to list individually.
 const MOST_GAPS: usize = 1_000;
@@ -52,73 +55,6 @@ pub struct Gap {
     pub to_ns: Option<u64>,
     /// The event.
     pub what: String,
-}
-
-/// One loop, under the criterion that it has now.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LoopSummary {
-    /// Its period in nanoseconds.
-    pub period_ns: u64,
-    /// The policy of its thread.
-    pub policy: String,
-    /// The condition that it is judged as.
-    pub condition: ConditionName,
-    /// Its criterion; `None` if the requested one doesn't fit the loop.
-    pub criterion: Option<Criterion>,
-    /// Counts of its due times by outcome.
-    pub tally: DueTally,
-    /// Times that it ended with its program, while it ran.
-    pub died: u64,
-    /// Times that the machine went down while it ran.
-    pub switched_off: u64,
-    /// All latencies.
-    pub latencies: LatencyHistogram,
-    /// By day in UTC, such as `2026-11-23`.
-    pub days: BTreeMap<String, Day>,
-    /// Findings in rounds, other than counts.
-    pub rounds: RoundFindings,
-    /// Minutes under another criterion, which are not in these figures.
-    pub other_criterion: u64,
-    /// Segment and end of the last minute.
-    last_to: (String, u64),
-    /// Whether it has begun without a recorded end.
-    is_under_way: bool,
-}
-
-/// Findings about a loop in a scenario's rounds, other than its counts: the number of rounds, and
-/// the last reason.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct RoundFindings {
-    /// Rounds that are no evidence, and are not in the counts: number and last reason.
-    pub invalid: (u64, String),
-    /// Rounds that break the criterion by more than counts.
-    pub failed: (u64, String),
-    /// Rounds that leave something open.
-    pub undecided: (u64, String),
-}
-
-impl RoundFindings {
-    fn take(&mut self, finding: RoundFinding) {
-        let (of, why) = match finding {
-            RoundFinding::Invalid(why) => (&mut self.invalid, why),
-            RoundFinding::Failed(why) => (&mut self.failed, why),
-            RoundFinding::Undecided(why) => (&mut self.undecided, why),
-        };
-        *of = (of.0 + 1, why);
-    }
-}
-
-/// One day of a loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Day {
-    /// Due times without those lost.
-    pub due: u64,
-    /// Misses.
-    pub missed: u64,
-    /// Not recorded.
-    pub lost: u64,
-    /// Largest latency.
-    pub max_ns: i64,
 }
 
 /// Reads a service's history.
@@ -307,125 +243,11 @@ impl Summary {
     }
 }
 
-/// Lost samples of all kinds.
-pub(crate) fn lost_in(tally: &DueTally) -> u64 {
-    tally.lost.saturating_add(tally.lost_elsewhere)
-}
-
-/// A condition's verdict so far, and the loops that it is on.
-#[derive(Debug, Clone, PartialEq)]
-pub struct JudgedLoops {
-    /// The verdict.
-    pub judgement: Judgement,
-    /// Its criterion; `None` if the requested one doesn't fit the loop.
-    pub criterion: Option<Criterion>,
-    /// Names of the loops.
-    pub loops: Vec<String>,
-}
-
-impl Summary {
-    /// The verdict on every condition, over all of its loops' counts.
-    pub fn judged(&self) -> Vec<JudgedLoops> {
-        let mut conditions: Vec<(&ConditionName, Vec<(&String, &LoopSummary)>)> = Vec::new();
-        for (name, of) in &self.loops {
-            let known = conditions.iter_mut().find(|(condition, loops)| {
-                **condition == of.condition && loops[0].1.criterion == of.criterion
-            });
-            match known {
-                Some((_, loops)) => loops.push((name, of)),
-                None => conditions.push((&of.condition, vec![(name, of)])),
-            }
-        }
-        let judged = |(condition, loops): (&ConditionName, Vec<(&String, &LoopSummary)>)| {
-            let names = loops.iter().map(|(name, _)| (*name).clone()).collect();
-            let loops: Vec<&LoopSummary> = loops.into_iter().map(|(_, of)| of).collect();
-            JudgedLoops {
-                judgement: judgement(condition, &loops),
-                criterion: loops[0].criterion.clone(),
-                loops: names,
-            }
-        };
-        conditions.into_iter().map(judged).collect()
-    }
-}
-
-fn judgement(condition: &ConditionName, loops: &[&LoopSummary]) -> Judgement {
-    let mut tally = DueTally::default();
-    for (thread, of) in (0..).zip(loops) {
-        let threads = [thread].into();
-        tally.merge(&DueTally {
-            threads,
-            ..of.tally.clone()
-        });
-    }
-    let further = loops.iter().flat_map(|of| of.further_reasons());
-    let mut reasons: Vec<Reason> = Vec::new();
-    for reason in further {
-        if !reasons.contains(&reason) {
-            reasons.push(reason);
-        }
-    }
-    match loops.iter().find_map(|of| of.criterion.as_ref()) {
-        Some(criterion) => judge_so_far(condition, &tally, criterion, reasons),
-        None => wakepath_verdict::not_fitting(condition, &tally),
-    }
-}
-
-impl LoopSummary {
-    fn new(period_ns: u64, condition: ConditionName, criterion: Option<Criterion>) -> Self {
-        Self {
-            period_ns,
-            policy: String::new(),
-            condition,
-            criterion,
-            tally: DueTally::default(),
-            died: 0,
-            switched_off: 0,
-            latencies: LatencyHistogram::new(),
-            days: BTreeMap::new(),
-            rounds: RoundFindings::default(),
-            other_criterion: 0,
-            last_to: (String::new(), 0),
-            is_under_way: false,
-        }
-    }
-
-    /// Cycles that aren't recorded.
-    pub fn lost(&self) -> u64 {
-        lost_in(&self.tally)
-    }
-
-    /// Reasons against passing, or for failing, that no count shows.
-    fn further_reasons(&self) -> Vec<Reason> {
-        let times = |times: u64, reason: fn(u64) -> Reason| (times > 0).then(|| reason(times));
-        let rounds = |(rounds, last): &(u64, String), reason: fn(u64, String) -> Reason| {
-            (*rounds > 0).then(|| reason(*rounds, last.clone()))
-        };
-        [
-            times(self.died, |times| Reason::ProgramEnded { times }),
-            times(self.switched_off, |times| Reason::MachineWentDown { times }),
-            rounds(&self.rounds.invalid, |rounds, last| {
-                Reason::RoundsSetAside { rounds, last }
-            }),
-            rounds(&self.rounds.failed, |rounds, last| Reason::RoundsFailed {
-                rounds,
-                last,
-            }),
-            rounds(&self.rounds.undecided, |rounds, last| {
-                Reason::RoundsUndecided { rounds, last }
-            }),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wakepath_scenario::PoliciesNeeded;
-    use wakepath_verdict::Outcome;
+    use wakepath_scenario::{Criterion, PoliciesNeeded};
+    use wakepath_verdict::{ConditionName, Outcome, Reason};
 
     #[test]
     fn a_loop_of_whose_end_nobody_was_left_to_speak_has_died() {
