@@ -106,6 +106,14 @@ pub(crate) fn sends(name: &str) -> bool {
     .contains(&name)
 }
 
+/// Whether the call of this name takes data or a connection from a descriptor.
+pub(crate) fn receives(name: &str) -> bool {
+    [
+        "read", "readv", "recv", "recvfrom", "recvmsg", "recvmmsg", "accept", "accept4",
+    ]
+    .contains(&name)
+}
+
 /// Whether a wait in this call may be for a lock of the program; of a call that was not recorded that is the likeliest.
 /// One that signals can't end is for a lock of the kernel's own.
 pub(crate) fn may_be_lock(call: Option<&Call>, uninterruptible: bool) -> bool {

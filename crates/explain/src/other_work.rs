@@ -3,7 +3,7 @@
 //! that. Such a wait costs nothing, and what follows it is not the cycle's work. An event that comes while the thread
 //! runs wakes nobody: there the thread's own call that takes it shows what it serves.
 
-use crate::call::Call;
+use crate::call::{Call, receives};
 use crate::cause::{Cause, RanIn};
 use crate::cycle::{Explained, Piece, Stretch};
 use crate::path::overrun;
@@ -53,11 +53,16 @@ pub(crate) fn name_before(
     }
 }
 
-/// Names the waits and what follows them.
-pub(crate) fn name(pieces: &mut [Piece]) {
+/// Names the waits and what follows them, but for those `within` the cycle's own work, from and to when.
+pub(crate) fn name(pieces: &mut [Piece], within: &[(u64, u64)]) {
+    let is_within = |piece: &Piece| {
+        let after = within.partition_point(|(from_ns, _)| *from_ns <= piece.from_ns);
+        after > 0 && piece.to_ns <= within[after - 1].1
+    };
     let mut serves = None;
     for piece in pieces {
         match (source(piece), &piece.cause) {
+            (Some(_), _) if is_within(piece) => {}
             (Some(source), _) => {
                 serves = Some(source);
                 piece.cause = Cause::Awaiting;
@@ -90,11 +95,6 @@ fn source(piece: &Piece) -> Option<Source> {
     }
 }
 
-/// Calls that take an event from a descriptor.
-const TAKING: [&str; 7] = [
-    "read", "readv", "recv", "recvfrom", "recvmsg", "recvmmsg", "accept4",
-];
-
 /// Whether a call takes an event that is no timer's.
 fn takes_event(call: &Call) -> bool {
     let is_event = match &call.target {
@@ -102,7 +102,7 @@ fn takes_event(call: &Call) -> bool {
         Some(CallTarget::Other(word)) => &**word == "eventfd",
         _ => false,
     };
-    is_event && TAKING.contains(&&*call.name)
+    is_event && receives(&call.name)
 }
 
 /// The calls by which most cycles take events, as they are shown.

@@ -12,6 +12,7 @@ mod waits;
 mod woken;
 
 use crate::budgets::{Budgets, Refills};
+use crate::call::Call;
 use crate::cause::Cause;
 use crate::cpu::{Cpu, Doing, Given, Span, is_ipi};
 use crate::cycle::{Piece, Stretch, WokenBy};
@@ -33,6 +34,8 @@ pub(crate) struct Window<'a> {
     pub thread: u32,
     /// The cycle before, if there is one.
     pub before: Option<Sample>,
+    /// Due time of the next one, if there is one, in nanoseconds.
+    pub next_due_ns: Option<u64>,
     /// When the loop began, if that was after its first due time, in nanoseconds.
     pub began_ns: Option<u64>,
     /// Whether its policy is a real-time one, once its program has set that.
@@ -113,16 +116,36 @@ pub(crate) fn latency(window: &Window<'_>, sample: &Sample) -> (Vec<Piece>, Woke
     (cut.pieces, woken)
 }
 
-/// Pieces of the cycle's own work.
-pub(crate) fn execution(window: &Window<'_>, sample: &Sample) -> Vec<Piece> {
+/// A time-out of a wait for any event may be rounded up by so much beyond the due time that it is for, in nanoseconds.
+const ROUNDED_NS: u64 = 3_000_000;
+
+/// Pieces of the cycle's own work; and if the loop waits for its due times by time-outs, its waits for any event that are
+/// for something else: they have no time-out, or one beyond the next due time.
+pub(crate) fn execution(window: &Window<'_>, sample: &Sample) -> (Vec<Piece>, Vec<(u64, u64)>) {
     let mut cut = Cut::new(window, sample);
+    let mut waits_within = Vec::new();
+    let is_within = |interval: &Interval| {
+        let call = window.track.call_at(interval.from_ns);
+        let Some(next_ns) = window
+            .next_due_ns
+            .filter(|_| call.is_some_and(Call::is_for_any_event))
+        else {
+            return false;
+        };
+        let until_ns = window.track.asked_until(interval.from_ns);
+        until_ns.is_none_or(|until_ns| until_ns > next_ns + ROUNDED_NS)
+    };
     for interval in &left::states(window, sample.wake_ns, sample.end_ns) {
         match interval.state {
             State::Running(cpu) => cut.working(cpu, interval),
+            State::Sleeping if is_within(interval) => {
+                waits_within.push((interval.from_ns, interval.to_ns));
+                cut.waiting(interval, Stretch::Execution);
+            }
             _ => cut.waiting(interval, Stretch::Execution),
         }
     }
-    cut.pieces
+    (cut.pieces, waits_within)
 }
 
 /// The interrupt that woke the thread, up to an instant.

@@ -36,6 +36,9 @@ pub struct Usual {
     /// Whether most cycles come due in a wait for any event. In others such a wait is a part of the cycle.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub awaits_events: bool,
+    /// Whether those waits have time-outs, which begin the cycles.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub times_out: bool,
     /// Whether most cycles hold a wait for any event that something else than a timer ends: it is part of the cycle.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub serves_others: bool,
@@ -64,6 +67,10 @@ pub(crate) struct Raw {
     pub until_next_wake_up: bool,
     /// Whether it waited for any event when it came due.
     pub awaited_events: bool,
+    /// Whether it had set a time for that.
+    pub timed_out: bool,
+    /// As from [`crate::path::execution`].
+    pub waits_within: Vec<(u64, u64)>,
     /// Whether stacks of the run were recorded.
     pub stacks_recorded: bool,
     /// Where in its program it was seen to run, in the work.
@@ -115,6 +122,7 @@ impl Usual {
             }),
             calls_ns: work::usual_calls(cycles),
             awaits_events: most(cycles, |raw| raw.awaited_events),
+            times_out: most(cycles, |raw| raw.awaited_events && raw.timed_out),
             serves_others: most(cycles, |raw| other_work::is_in(&raw.explained.execution)),
             takes: other_work::usually_taken(cycles),
             cpu: home::usual_cpu(cycles),
@@ -165,7 +173,11 @@ pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> 
     }
     let may_serve_others = raw.until_next_wake_up && usual.awaits_events;
     if may_serve_others && !usual.serves_others {
-        other_work::name(&mut cycle.execution);
+        let within: &[(u64, u64)] = match usual.times_out {
+            true => &raw.waits_within,
+            false => &[],
+        };
+        other_work::name(&mut cycle.execution, within);
     }
     let switch_ns = TIMES_USUAL * (usual.waking_ns + usual.switch_ns);
     waits_ends::give(&mut cycle.execution, switch_ns);

@@ -144,6 +144,19 @@ impl Track {
         call::at(&self.marks, self.call_before.as_ref(), at_ns)
     }
 
+    /// Until when the thread asked to sleep, in the call that it sleeps in at an instant; `None` if it set no time.
+    pub fn asked_until(&self, at_ns: u64) -> Option<u64> {
+        let after = self.marks.partition_point(|mark| mark.at_ns <= at_ns);
+        let before = self.marks.range(..after).rev();
+        let is_earlier = |what: &Happened| matches!(what, Happened::In { .. } | Happened::CallLeft);
+        before
+            .take_while(|mark| !is_earlier(&mark.what))
+            .find_map(|mark| match mark.what {
+                Happened::Slack { asked_ns, .. } => Some(asked_ns),
+                _ => None,
+            })
+    }
+
     /// Whether the thread had left its CPU, before an instant, by a switch that was not recorded.
     pub fn left_unseen(&self, at_ns: u64) -> bool {
         let after = self.marks.partition_point(|mark| mark.at_ns <= at_ns);

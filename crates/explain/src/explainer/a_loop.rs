@@ -18,7 +18,7 @@ const PIECES_FOR_USUAL: usize = 100_000;
 pub(super) struct Loop {
     pub thread: u32,
     pub cpus: Vec<u16>,
-    pub samples: std::iter::Peekable<std::vec::IntoIter<Sample>>,
+    samples: std::vec::IntoIter<Sample>,
     pub track: Track,
     /// The cycle before the next one.
     pub before: Option<Sample>,
@@ -45,7 +45,7 @@ impl Loop {
             counting: Counting::new(&of, &options.own),
             thread: of.thread,
             cpus: of.cpus,
-            samples: of.samples.into_iter().peekable(),
+            samples: of.samples.into_iter(),
             track: Track::default(),
             before: None,
             usual: options.usual.clone(),
@@ -81,9 +81,22 @@ impl Loop {
         }
     }
 
+    /// The next cycle to explain.
+    pub fn next_sample(&self) -> Option<&Sample> {
+        self.samples.as_slice().first()
+    }
+
+    /// Takes the next cycle if it ended before an instant.
+    pub fn next_ended(&mut self, before_ns: u64) -> Option<Sample> {
+        let has_ended = |sample: &Sample| sample.end_ns < before_ns;
+        self.next_sample()
+            .is_some_and(has_ended)
+            .then(|| self.samples.next())?
+    }
+
     /// Forgets what the next cycle does not need; returns from when on it does need events.
     pub fn forget(&mut self) -> u64 {
-        let Some(next) = self.samples.peek() else {
+        let Some(next) = self.next_sample() else {
             return u64::MAX;
         };
         let needed = self

@@ -208,10 +208,7 @@ impl Explainer {
     /// Explains the cycles that ended before an instant.
     fn explain(&mut self, before_ns: u64, out: &mut impl FnMut(usize, Explained)) {
         for number in 0..self.loops.len() {
-            while let Some(sample) = self.loops[number]
-                .samples
-                .next_if(|sample| sample.end_ns < before_ns)
-            {
+            while let Some(sample) = self.loops[number].next_ended(before_ns) {
                 self.loops[number].begins(&sample);
                 let raw = self.raw(number, sample);
                 self.overheads.cycle(&raw.explained);
@@ -237,6 +234,7 @@ impl Explainer {
             threads: &self.threads,
             thread: of.thread,
             before: of.before,
+            next_due_ns: of.next_sample().map(|next| next.due_ns),
             began_ns: of.began_ns,
             is_real_time: of.is_real_time,
             is_own_tool: &is_own_tool,
@@ -249,7 +247,7 @@ impl Explainer {
             refills: &self.refills,
         };
         let (latency, woken) = path::latency(&window, &sample);
-        let execution = path::execution(&window, &sample);
+        let (execution, waits_within) = path::execution(&window, &sample);
         let faulted = |from_ns, to_ns| faults::stretches(&of.track, from_ns, to_ns);
         let ready_ns = |thread: &Thread, from_ns, to_ns| {
             let track = self.threads.track(thread.id);
@@ -273,6 +271,8 @@ impl Explainer {
             stacks_recorded: self.options.places.are_recorded(),
             until_next_wake_up: of.until_next_wake_up,
             awaited_events: due_in.is_some_and(Call::is_for_any_event),
+            timed_out: of.track.asked_until(sample.due_ns).is_some(),
+            waits_within,
             spins_for: spin::spins_for(&execution, is_sibling, ready_ns),
             placed: of.placement.in_cycle(&sample),
             frequency_changed: cpu.is_some_and(|cpu| cpu.changed_in(sample.wake_ns, sample.end_ns)),
@@ -287,7 +287,7 @@ impl Explainer {
 
     /// When the next cycle can be explained: its end and the reordering of stamps.
     fn next_end(&mut self) -> u64 {
-        let ends = self.loops.iter_mut().filter_map(|of| of.samples.peek());
+        let ends = self.loops.iter().filter_map(Loop::next_sample);
         let first = ends.map(|sample| sample.end_ns).min();
         first.map_or(u64::MAX, |end| end.saturating_add(REORDERING_NS))
     }

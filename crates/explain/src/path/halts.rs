@@ -91,7 +91,6 @@ impl Cut<'_> {
     /// The end that the loop had asked for of the sleep that it is in; `None` if that is on another clock than
     /// `CLOCK_MONOTONIC`: on one that counts from 1970, or after the end that the timer itself brought.
     pub(super) fn asked_end(&self, interval: &Interval) -> Option<u64> {
-        let marks = self.window.track.marks();
         let by_timer = matches!(
             ended_by(self.window.track, interval),
             Some(Happened::Waking {
@@ -104,16 +103,8 @@ impl Cut<'_> {
         } else {
             WALL_CLOCK_NS
         };
-        let after = marks.partition_point(|mark| mark.at_ns <= interval.from_ns);
-        marks
-            .range(..after)
-            .rev()
-            .take_while(|mark| !matches!(mark.what, Happened::In { .. } | Happened::CallLeft))
-            .find_map(|mark| match mark.what {
-                Happened::Slack { asked_ns, .. } => Some(asked_ns),
-                _ => None,
-            })
-            .filter(|&asked_ns| asked_ns <= latest_ns)
+        let asked_ns = self.window.track.asked_until(interval.from_ns);
+        asked_ns.filter(|&asked_ns| asked_ns <= latest_ns)
     }
 
     /// A sleep of the loop's own.

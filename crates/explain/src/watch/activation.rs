@@ -34,6 +34,8 @@ pub struct Activation {
     pub run_ns: u64,
     /// Time for which it slept within the turn until something else than a timer woke it, in nanoseconds.
     pub waited_ns: u64,
+    /// Of that, in a call that takes data from a descriptor.
+    pub input_ns: u64,
     /// How often it was taken off its CPU although it could have run on.
     pub preemptions: u32,
     /// CPU that it woke on.
@@ -45,6 +47,8 @@ pub struct Activation {
     /// Its end and its time on a CPU, both in nanoseconds, when it first waited for any event, a lock or a condition;
     /// `None` if it did not.
     pub first_wait: Option<(u64, u64)>,
+    /// Likewise when it last waited for any event until an instant, which is the third.
+    pub timed_wait: Option<(u64, u64, u64)>,
 }
 
 impl Activation {
@@ -59,6 +63,7 @@ impl Activation {
         self.end_ns = self.end_ns.max(of.end_ns);
         self.run_ns += of.run_ns;
         self.waited_ns += of.waited_ns;
+        self.input_ns += of.input_ns;
         self.preemptions += of.preemptions;
     }
 }

@@ -7,7 +7,7 @@ use super::pool::Pool;
 use super::rhythm::{NotPeriodic, Rhythm, expiry_ns};
 use super::row::{Row, due_ns, row};
 use super::several_rows;
-use super::under_way::cycles_under_way;
+use super::under_way::{cycles_under_way, divided};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One task of a thread.
@@ -122,9 +122,12 @@ impl ThreadActivity {
         // In a pool another thread may serve them.
         if rhythm.begun_by == BegunBy::Timer && self.pool.is_none() {
             turns.drain(..before_loop(&turns, rhythm));
+            let whole = turns.len();
+            turns = divided(turns, rhythm);
+            let divided = turns.len() - whole;
             let is_own = |place: usize| due_ns(&turns, place, rhythm).is_some();
             let under_way = cycles_under_way(&turns, rhythm, is_own);
-            unwoken = under_way.len() as u64;
+            unwoken = (under_way.len() + divided) as u64;
             for (place, turn) in under_way {
                 turns[place] = turn;
             }

@@ -12,6 +12,7 @@ use super::turns::Turns;
 use super::waits::Waits;
 use super::waker::{Key, Open, Waker};
 use super::{wall_clock, within_row};
+use crate::call::receives;
 use std::collections::HashMap;
 use std::sync::Arc;
 use wakepath_timeline::Left;
@@ -93,6 +94,12 @@ impl Thread {
         if self.sleeps.started(asked) {
             self.by_timers.resume();
         }
+        if WokenIn::new(self.waits.call()) == WokenIn::Events {
+            if let Some(since_ns) = self.running_since.replace(at_ns) {
+                self.ran(since_ns, at_ns);
+            }
+            self.by_timers.waits_until(for_ns);
+        }
     }
 
     /// Something else than its timer woke it, which ends the sleep that it may have been in: its cycle begins, early
@@ -117,7 +124,8 @@ impl Thread {
         let woken_in = WokenIn::new(self.waits.call());
         self.may_wait_for_others(false);
         self.waits.ended(at_ns, &by);
-        self.by_timers.handed(at_ns);
+        let is_input = self.waits.call().is_some_and(receives);
+        self.by_timers.handed(at_ns, is_input);
         self.stints.handed(woken_in);
         self.fetches.woken();
         let by = thread.map_or(by, Key::Thread);

@@ -71,6 +71,14 @@ impl Turns {
         }
     }
 
+    /// The thread waits for any event until an instant, and has run up to then.
+    pub(crate) fn waits_until(&mut self, for_ns: u64) {
+        if let Some(current) = self.current.as_mut().filter(|of| of.is_under_way()) {
+            let of = &mut current.activation;
+            of.timed_wait = Some((of.end_ns, of.run_ns, for_ns));
+        }
+    }
+
     /// The thread goes to sleep.
     pub(crate) fn slept(&mut self, at_ns: u64) {
         if let Some(current) = self.current.as_mut().filter(|of| of.is_under_way()) {
@@ -78,12 +86,16 @@ impl Turns {
         }
     }
 
-    /// Something else than a timer wakes it.
-    pub(crate) fn handed(&mut self, at_ns: u64) {
+    /// Something else than a timer wakes it, in a call that takes data from a descriptor if `is_input`.
+    pub(crate) fn handed(&mut self, at_ns: u64, is_input: bool) {
         if let Some(current) = &mut self.current
             && let Some(since_ns) = current.sleeps_since.take()
         {
-            current.activation.waited_ns += at_ns.saturating_sub(since_ns);
+            let waited_ns = at_ns.saturating_sub(since_ns);
+            current.activation.waited_ns += waited_ns;
+            if is_input {
+                current.activation.input_ns += waited_ns;
+            }
         }
     }
 

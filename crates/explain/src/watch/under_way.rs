@@ -47,6 +47,46 @@ pub(super) fn cycles_under_way(
     found
 }
 
+/// Divides the turns in which the thread waited for its next due time, was woken by something else before that, and served
+/// the cycle then due without a sleep: that is a cycle of its own, which begins when it is due.
+pub(super) fn divided(turns: Vec<Activation>, rhythm: Rhythm) -> Vec<Activation> {
+    let mut found = Vec::with_capacity(turns.len());
+    for (place, of) in turns.iter().enumerate() {
+        let next = cycle_after_wait(of, due_ns(&turns, place, rhythm), rhythm);
+        let Some((next, (end_ns, run_ns, _))) = next.zip(of.timed_wait) else {
+            found.push(*of);
+            continue;
+        };
+        found.push(Activation {
+            end_ns,
+            run_ns,
+            ..*of
+        });
+        found.push(next);
+    }
+    found
+}
+
+/// The cycle after one that was due at `due_ns`, if it is in the same turn.
+fn cycle_after_wait(of: &Activation, due_ns: Option<u64>, rhythm: Rhythm) -> Option<Activation> {
+    let (end_ns, run_ns, for_ns) = of.timed_wait?;
+    let next_ns = due_ns? + rhythm.period_ns;
+    let is_for_next = rhythm.anchor_ns.is_some() && for_ns.abs_diff(next_ns) <= rhythm.beside_ns;
+    let is_other = is_for_next && end_ns <= next_ns && for_ns + rhythm.beside_ns < of.end_ns;
+    is_other.then(|| Activation {
+        programmed_ns: Some(for_ns),
+        asked_at_ns: None,
+        expiry_ns: for_ns,
+        switched_in_ns: for_ns,
+        run_ns: (of.run_ns - run_ns.min(of.run_ns)).min(of.end_ns - for_ns),
+        waited_ns: 0,
+        input_ns: 0,
+        first_wait: None,
+        timed_wait: None,
+        ..*of
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,6 +141,27 @@ mod tests {
             (Some(due_ns), due_ns)
         );
         assert_eq!((first.end_ns, first.run_ns), (108_330_000, 3_330_000));
+    }
+
+    #[test]
+    fn a_cycle_that_comes_due_while_an_event_is_served_is_not_the_one_before() {
+        let turn = |wait_for_ms: u64, served_us: u64| Activation {
+            timed_wait: Some((5 * MS + 130_000, 100_000, wait_for_ms * MS)),
+            run_ns: 100_000 + served_us * 1_000,
+            ..turn(5_000, 4_900 + served_us)
+        };
+        let rhythm = Rhythm {
+            anchor_ns: Some(0),
+            ..Rhythm::new(&turns(2_000)).unwrap()
+        };
+        let ends = |of: Activation| {
+            let turns = divided(vec![of], rhythm).into_iter();
+            turns.map(|of| of.end_ns / 1_000).collect::<Vec<u64>>()
+        };
+        assert_eq!(ends(turn(10, 400)), [5_130, 10_330]);
+        // Served before the due time; a wait within the cycle's work, for something else.
+        assert_eq!(ends(turn(10, 20)), [9_950]);
+        assert_eq!(ends(turn(55, 400)), [10_330]);
     }
 
     #[test]

@@ -3,11 +3,12 @@
 
 use crate::stream::*;
 use wakepath_explain::{Explained, Usual, remedy};
-use wakepath_timeline::{AllowedCpus, Budget, CallTarget, Left, Thread, What};
+use wakepath_timeline::{AllowedCpus, Budget, CallTarget, Left, Sample, Thread, What};
 
 wakepath_test_program::tests![
     another_event_that_the_thread_serves_is_not_its_cycle_s_work,
     an_event_that_each_cycle_waits_for_is_part_of_the_cycle,
+    a_wait_that_no_time_out_ends_for_the_next_cycle_is_part_of_the_cycle,
     an_event_that_comes_while_the_thread_runs_is_shown_by_the_call_that_takes_it,
     a_run_that_throttling_ends_names_the_ready_thread_of_its_process,
     a_ready_thread_of_another_process_is_no_reason_to_spin,
@@ -40,6 +41,11 @@ fn followed(stream: &mut Stream, thread: u32, process: u32) {
 
 /// The loop works for 100 µs, waits for any event, is woken 2 ms later and runs for 30 ms.
 fn served(usual: Usual) -> Explained {
+    served_before(usual, None)
+}
+
+/// The same, with a next cycle, before which the wait has its time-out or not.
+fn served_before(usual: Usual, next: Option<(u64, Option<u64>)>) -> Explained {
     let mut stream = Stream::with(hog(), fifo());
     stream.until_next_wake_up = true;
     followed(&mut stream, LOOP, PROCESS);
@@ -48,6 +54,26 @@ fn served(usual: Usual) -> Explained {
         .run(DUE + 7 * US, DUE, Left::Runnable);
     let (name, descriptor) = ("epoll_wait".into(), None);
     stream.at(DUE + 57 * US, What::SystemCallEntry { name, descriptor });
+    if let Some((due_ns, time_out_ns)) = next {
+        let sample = stream.samples[0];
+        stream.samples.push(Sample {
+            cycle: sample.cycle + 1,
+            due_ns,
+            wake_ns: due_ns,
+            end_ns: due_ns + MS,
+            ..sample
+        });
+        if let Some(for_ns) = time_out_ns {
+            let what = What::TimerStart {
+                timer: 1,
+                function: "hrtimer_wakeup".into(),
+                expires_ns: for_ns,
+                soft_expires_ns: for_ns,
+                soft: false,
+            };
+            stream.at(DUE + 57 * US, what);
+        }
+    }
     stream.switch(DUE + 58 * US, thread(OTHER, "client", 120), Left::Sleeping);
     stream.wake(DUE + 2_058 * US);
     let again = stream.the_loop.clone();
@@ -82,6 +108,25 @@ fn an_event_that_each_cycle_waits_for_is_part_of_the_cycle() {
         assert_eq!(of_kind(&cycle, "other-work"), 0, "{cycle:#?}");
         // The switch to the loop that ends the wait is its part.
         assert_eq!(of_kind(&cycle, "blocked-on-thread"), 2_002_000);
+    }
+}
+
+fn a_wait_that_no_time_out_ends_for_the_next_cycle_is_part_of_the_cycle() {
+    let by_time_outs = Usual {
+        times_out: true,
+        ..awaiting()
+    };
+    let next_ns = DUE + 40 * MS;
+    for (time_out_ns, is_within) in [
+        (Some(next_ns), false),
+        (Some(next_ns + 20 * MS), true),
+        (None, true),
+    ] {
+        let cycle = served_before(by_time_outs.clone(), Some((next_ns, time_out_ns)));
+        assert_eq!(of_kind(&cycle, "other-work") == 0, is_within, "{cycle:#?}");
+        // Its timer may outlive the wait.
+        let cycle = served_before(awaiting(), Some((next_ns, time_out_ns)));
+        assert_eq!(of_kind(&cycle, "other-work"), 30_000_000);
     }
 }
 

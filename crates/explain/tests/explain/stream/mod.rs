@@ -26,6 +26,7 @@ pub const USUAL: Usual = Usual {
     work_ns: 50_000,
     calls_ns: std::collections::BTreeMap::new(),
     awaits_events: false,
+    times_out: false,
     serves_others: false,
     takes: std::collections::BTreeSet::new(),
     cpu: None,
