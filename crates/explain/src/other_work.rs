@@ -53,7 +53,7 @@ pub(crate) fn name_before(
     }
 }
 
-/// Names the waits and what follows them, but for those `within` the cycle's own work, from and to when.
+/// Names the waits and what follows them, except for those `within` the cycle's own work, from and to when.
 pub(crate) fn name(pieces: &mut [Piece], within: &[(u64, u64)]) {
     let is_within = |piece: &Piece| {
         let after = within.partition_point(|(from_ns, _)| *from_ns <= piece.from_ns);

@@ -167,6 +167,9 @@ impl Activations {
             } => {
                 if let Some(of) = self.threads.get_mut(&previous.id) {
                     of.out(at_ns, *left);
+                    if *left == Left::Stopped {
+                        of.by_timers.stopped();
+                    }
                 }
                 if let Some(of) = self.threads.get_mut(&next.id) {
                     of.switched_in(at_ns, cpu);

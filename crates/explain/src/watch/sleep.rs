@@ -102,7 +102,7 @@ mod tests {
                     switched_in_ns: number * 100_000_000,
                     ..Activation::default()
                 };
-                if number % 10 == 0 {
+                if number.is_multiple_of(10) {
                     of.waited_ns = 300_000_000;
                     input(&mut of);
                 }

@@ -201,8 +201,13 @@ impl Thread {
         self.asleep = matches!(left, Left::Sleeping | Left::Blocked);
         if self.asleep {
             self.waits.slept(at_ns);
+            let is_in_call = self.waits.call().is_some();
+            if !is_in_call {
+                // So does the freezer halt a thread.
+                self.by_timers.stopped();
+            }
             if left == Left::Sleeping {
-                self.by_timers.slept(at_ns);
+                self.by_timers.slept(at_ns, is_in_call);
             }
             self.fetches.slept();
             self.may_wait_for_others(left == Left::Sleeping);
@@ -326,6 +331,35 @@ mod tests {
         // A device, or a page.
         assert_eq!(first_wait(Some("read"), Left::Sleeping), None);
         assert_eq!(first_wait(None, Left::Blocked), None);
+    }
+
+    /// End of a turn that sleeps at 110 ns in a wait for any event, is stopped within it from 500 to 900 ns, and runs for so
+    /// long after that.
+    fn end_of_stopped(then_ns: u64) -> u64 {
+        let mut thread = Thread::default();
+        thread.by_timers.begin(woken(0, 0), false);
+        thread.switched_in(10, 0);
+        thread.waits.entered(&"epoll_wait".into());
+        thread.out(110, Left::Sleeping);
+        thread.handed(500, 0, Key::Thread(2), Some(2));
+        thread.switched_in(500, 0);
+        thread.out(510, Left::Stopped);
+        thread.by_timers.stopped();
+        thread.handed(900, 0, Key::Thread(2), Some(2));
+        thread.switched_in(900, 0);
+        thread.out(900 + then_ns, Left::Sleeping);
+        thread.by_timers.close();
+        thread.by_timers.ended[0].end_ns
+    }
+
+    #[test]
+    fn a_stop_of_a_thread_that_waits_for_its_next_cycle_is_no_part_of_the_one_before() {
+        assert_eq!(end_of_stopped(100_000), 110);
+        assert_eq!(
+            end_of_stopped(1_000_000),
+            1_000_900,
+            "it had stopped in its work"
+        );
     }
 
     /// A turn at 0 ns, and one at 1000 ns for which a timer was programmed at 1000 + `early_ns`, in which the thread ends in

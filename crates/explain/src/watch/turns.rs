@@ -16,13 +16,43 @@ struct Current {
     switched_in: bool,
     /// Since when it sleeps, in nanoseconds, if what it waits for may come from others.
     sleeps_since: Option<u64>,
+    /// Its end and its time on a CPU, both in nanoseconds, when it last went to sleep in a call.
+    slept: Option<(u64, u64)>,
+    /// The same of a sleep that a stop cut short, and the time on a CPU at the stop.
+    stopped: Option<((u64, u64), u64)>,
     /// Whether it ended with a sleep that was cut short and resumed.
     is_over: bool,
 }
 
+/// On its way from a sleep to a stop, and from there to its next cycle, a thread runs no longer, in nanoseconds.
+const TO_STOP_NS: u64 = 200_000;
+
 impl Current {
+    fn new(activation: Activation, switched_in: bool, is_over: bool) -> Self {
+        Self {
+            activation,
+            switched_in,
+            sleeps_since: None,
+            slept: None,
+            stopped: None,
+            is_over,
+        }
+    }
+
     fn is_under_way(&self) -> bool {
         self.switched_in && !self.is_over
+    }
+
+    /// The whole turn. One that was stopped while it slept, and did nothing before the next turn, had ended with that sleep:
+    /// the stop delays the next one only.
+    fn whole(self) -> Activation {
+        let mut of = self.activation;
+        if let Some(((end_ns, run_ns), at_stop_ns)) = self.stopped
+            && of.run_ns <= at_stop_ns + TO_STOP_NS
+        {
+            (of.end_ns, of.run_ns) = (end_ns, run_ns);
+        }
+        of
     }
 }
 
@@ -30,12 +60,7 @@ impl Turns {
     /// A turn begins, and the previous one has ended. `is_on_cpu`: there is no switch to wait for.
     pub(crate) fn begin(&mut self, activation: Activation, is_on_cpu: bool) {
         self.close();
-        self.current = Some(Current {
-            activation,
-            switched_in: is_on_cpu,
-            sleeps_since: None,
-            is_over: false,
-        });
+        self.current = Some(Current::new(activation, is_on_cpu, false));
     }
 
     pub(crate) fn switched_in(&mut self, at_ns: u64, cpu: u16) {
@@ -80,9 +105,24 @@ impl Turns {
     }
 
     /// The thread goes to sleep.
-    pub(crate) fn slept(&mut self, at_ns: u64) {
+    pub(crate) fn slept(&mut self, at_ns: u64, is_in_call: bool) {
         if let Some(current) = self.current.as_mut().filter(|of| of.is_under_way()) {
             current.sleeps_since = Some(at_ns);
+            if is_in_call {
+                let of = &current.activation;
+                current.slept = Some((of.end_ns, of.run_ns));
+            }
+        }
+    }
+
+    /// The thread is stopped or frozen.
+    pub(crate) fn stopped(&mut self) {
+        if let Some(current) = self.current.as_mut().filter(|of| of.is_under_way())
+            && let Some(slept) = current.slept
+            && current.stopped.is_none_or(|(of, _)| of.0 < slept.0)
+            && current.activation.run_ns <= slept.1 + TO_STOP_NS
+        {
+            current.stopped = Some((slept, current.activation.run_ns));
         }
     }
 
@@ -110,7 +150,7 @@ impl Turns {
 
     pub(crate) fn close(&mut self) {
         let ended = self.current.take().filter(|current| current.switched_in);
-        self.ended.extend(ended.map(|current| current.activation));
+        self.ended.extend(ended.map(Current::whole));
     }
 
     /// The current turn turns out to be no more than a pause in the sleep after the previous one, which had ended with
@@ -119,12 +159,8 @@ impl Turns {
         if self.current.take().is_none() {
             return;
         }
-        self.current = self.ended.pop().map(|before| Current {
-            activation: before,
-            switched_in: true,
-            sleeps_since: None,
-            is_over: true,
-        });
+        let before = self.ended.pop();
+        self.current = before.map(|before| Current::new(before, true, true));
     }
 
     /// Events are missing in the turn under way; whether there was one.
