@@ -2,7 +2,7 @@
 
 use super::activation::{Activation, BegunBy};
 use super::naps::{are_naps, are_passed_by};
-use super::near_row::{NearRow, beside};
+use super::near_row::{NearRow, beside, time_outs};
 use super::one_call::WokenIn;
 use super::sleep::Sleep;
 use super::sorted::Sorted;
@@ -243,11 +243,12 @@ impl Rhythm {
     }
 }
 
-/// Whether time-outs of waits for any event begin most turns: what else wakes the thread now and then has no period of its
-/// cycles, in which those waits would be a part of the work.
+/// Whether time-outs begin most turns, of waits for any event, or of whole milliseconds as an event loop's are: what else
+/// wakes the thread now and then has no period of its cycles, in which those waits would be a part of the work.
 fn are_idle_waits(timers: &[Activation], handed: &[Activation]) -> bool {
     let waits = timers.iter().filter(|of| of.woken_in == WokenIn::Events);
-    waits.count() > handed.len() * 2
+    let most = handed.len() * 2;
+    waits.count() > most || timers.len() > most && time_outs(timers).is_some()
 }
 
 /// Whether most turns were due already when the thread asked for them: it never sleeps for its timer, and its period is
