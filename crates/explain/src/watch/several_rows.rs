@@ -100,7 +100,7 @@ pub(super) fn rows(turns: &[Activation]) -> Vec<(Rhythm, Vec<usize>)> {
     without_wheel(with_turns, turns)
 }
 
-/// Period at which tokio's timers are sorted anew, in nanoseconds
+/// Period at which tokio's timers are sorted again, in nanoseconds
 /// (<https://docs.rs/tokio/latest/src/tokio/runtime/time/wheel/mod.rs.html>: 64 slots of a millisecond).
 const WHEEL_NS: u64 = 64 * MS;
 /// A turn for that takes less than this share of others' time, one in so many.
