@@ -9,10 +9,10 @@ mod nagle;
 mod page_waits;
 mod queued;
 mod waits;
+mod within;
 mod woken;
 
 use crate::budgets::{Budgets, Refills};
-use crate::call::Call;
 use crate::cause::Cause;
 use crate::cpu::{Cpu, Doing, Given, Span, is_ipi};
 use crate::cycle::{Piece, Stretch, WokenBy};
@@ -23,6 +23,7 @@ use crate::threads::Threads;
 use crate::track::{Happened, Interval, State, Track};
 use std::cell::Cell;
 use wakepath_timeline::{Sample, SampleFlags, Thread};
+pub(crate) use within::is_until;
 use woken::{woken_at, woken_before};
 
 /// The window that explains a cycle.
@@ -116,29 +117,15 @@ pub(crate) fn latency(window: &Window<'_>, sample: &Sample) -> (Vec<Piece>, Woke
     (cut.pieces, woken)
 }
 
-/// A time-out of a wait for any event may be rounded up by so much beyond the due time that it is for, in nanoseconds.
-const ROUNDED_NS: u64 = 3_000_000;
-
 /// Pieces of the cycle's own work; and if the loop waits for its due times by time-outs, its waits for any event that are
 /// for something else: they have no time-out, or one beyond the next due time.
 pub(crate) fn execution(window: &Window<'_>, sample: &Sample) -> (Vec<Piece>, Vec<(u64, u64)>) {
     let mut cut = Cut::new(window, sample);
     let mut waits_within = Vec::new();
-    let is_within = |interval: &Interval| {
-        let call = window.track.call_at(interval.from_ns);
-        let Some(next_ns) = window
-            .next_due_ns
-            .filter(|_| call.is_some_and(Call::is_for_any_event))
-        else {
-            return false;
-        };
-        let until_ns = window.track.asked_until(interval.from_ns);
-        until_ns.is_none_or(|until_ns| until_ns > next_ns + ROUNDED_NS)
-    };
     for interval in &left::states(window, sample.wake_ns, sample.end_ns) {
         match interval.state {
             State::Running(cpu) => cut.working(cpu, interval),
-            State::Sleeping if is_within(interval) => {
+            State::Sleeping if within::is_within(window, interval.from_ns) => {
                 waits_within.push((interval.from_ns, interval.to_ns));
                 cut.waiting(interval, Stretch::Execution);
             }

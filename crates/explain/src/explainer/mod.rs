@@ -271,7 +271,7 @@ impl Explainer {
             stacks_recorded: self.options.places.are_recorded(),
             until_next_wake_up: of.until_next_wake_up,
             awaited_events: due_in.is_some_and(Call::is_for_any_event),
-            timed_out: of.track.asked_until(sample.due_ns).is_some(),
+            timed_out: path::is_until(&of.track, sample.due_ns, sample.due_ns),
             waits_within,
             spins_for: spin::spins_for(&execution, is_sibling, ready_ns),
             placed: of.placement.in_cycle(&sample),

@@ -201,12 +201,12 @@ impl Thread {
         self.asleep = matches!(left, Left::Sleeping | Left::Blocked);
         if self.asleep {
             self.waits.slept(at_ns);
-            let is_in_call = self.waits.call().is_some();
-            if !is_in_call {
-                // So does the freezer halt a thread.
-                self.by_timers.stopped();
-            }
             if left == Left::Sleeping {
+                let is_in_call = self.waits.call().is_some();
+                if !is_in_call {
+                    // So does the freezer halt a thread. A page fault's wait is blocked.
+                    self.by_timers.stopped();
+                }
                 self.by_timers.slept(at_ns, is_in_call);
             }
             self.fetches.slept();
