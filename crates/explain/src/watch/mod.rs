@@ -10,6 +10,7 @@ mod feeders;
 mod fetches;
 mod naps;
 mod near_row;
+mod no_sleeps;
 mod one_call;
 mod passes;
 mod pool;

@@ -11,7 +11,7 @@ use super::stints::Stints;
 use super::turns::Turns;
 use super::waits::Waits;
 use super::waker::{Key, Open, Waker};
-use super::{wall_clock, within_row};
+use super::{no_sleeps, wall_clock, within_row};
 use crate::call::receives;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -272,7 +272,7 @@ impl Thread {
         wakers.sort_by_cached_key(|(_, count)| std::cmp::Reverse(*count));
         let mut activations = self.by_timers.ended;
         let clock_steps_ns = wall_clock::onto_monotonic(&mut activations);
-        let activations = within_row::cycles(one_call::cycles(activations));
+        let activations = within_row::cycles(one_call::cycles(no_sleeps::cycles(activations)));
         ThreadActivity {
             awaits_events: one_call::are_for_any_event(&activations),
             activations,
