@@ -135,10 +135,16 @@ fn blocked(wait: &Wait) -> Option<Remedy> {
     if let Some(holder) = wait.chain.last().filter(|_| changes_memory) {
         return Some(fix::NO_MAPPING.with(&[&holder.name.to_string()]));
     }
-    if let Some(call) = wait.call.as_ref().filter(|_| !may_be_lock)
-        && let Some(remedy) = calls::of_kind(call)
-    {
-        return Some(remedy);
+    if let Some(call) = wait.call.as_ref().filter(|_| !may_be_lock) {
+        // A kernel worker hands on what a serial port received.
+        let writer = wait.chain.first();
+        let by_program = writer.is_some_and(|of| !of.name.bytes().starts_with(b"kworker"));
+        if by_program && call.target.is_none() && calls::is_read(&call.name) {
+            return Some(fix::READ_ELSEWHERE.plain());
+        }
+        if let Some(remedy) = calls::of_kind(call) {
+            return Some(remedy);
+        }
     }
     if wait.meanwhile == Meanwhile::Ran && wait.chain.last().is_some_and(stops_java) {
         return Some(fix::NO_SAFEPOINTS.plain());
@@ -230,8 +236,8 @@ mod tests {
     }
 
     #[test]
-    fn java_s_garbage_collector_holds_no_lock() {
-        let said = |name: &[u8]| {
+    fn what_the_loop_waits_for_is_known_by_who_ends_the_wait() {
+        let said = |call: &str, name: &[u8]| {
             let of = Thread {
                 id: 9,
                 name: ThreadName::new(name),
@@ -242,7 +248,7 @@ mod tests {
                 meanwhile: Meanwhile::Ran,
                 uninterruptible: false,
                 call: Some(Call {
-                    name: "futex".into(),
+                    name: call.into(),
                     target: None,
                 }),
                 place: None,
@@ -251,7 +257,12 @@ mod tests {
             };
             remedy(&Cause::Blocked(wait)).unwrap()
         };
-        assert!(said(b"VM Thread").contains("garbage") && !said(b"logger").contains("garbage"));
+        // Java's garbage collector holds no lock.
+        let is_garbage = |name| said("futex", name).contains("garbage");
+        assert!(is_garbage(b"VM Thread") && !is_garbage(b"logger"));
+        // A program writes into a pipe or a socket, a worker of the kernel hands on what a port received.
+        let is_port = |name| said("read", name).contains("serial adapter");
+        assert!(is_port(b"kworker/u8:2") && !is_port(b"solver"));
     }
 
     #[test]

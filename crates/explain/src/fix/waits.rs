@@ -76,8 +76,9 @@ rows! {
     };
     LOCK_IN_TIME: Fix {
         name: "a lock that is free in time",
-        words: "nobody gave the loop what it waited for in time: shorten what others do under the lock. In Python that may be \
-                the interpreter's own lock: move the other threads' work into another process",
+        words: "nobody gave the loop the lock or signalled the condition that it waited for in time: shorten what others do \
+                before that, or don't wait for it in the loop. In Python it may be the interpreter's own lock: move the other \
+                threads' work into another process",
         changes: "how long the lock is held",
         who: &[Programmer],
         trial: None,

@@ -30,7 +30,7 @@ pub(super) fn working(call: &Call) -> Option<Remedy> {
     }
 }
 
-fn is_read(name: &str) -> bool {
+pub(super) fn is_read(name: &str) -> bool {
     [
         "read", "readv", "pread64", "preadv", "preadv2", "recv", "recvfrom", "recvmsg", "recvmmsg",
     ]
