@@ -47,7 +47,7 @@ pub struct Activation {
     /// Its end and its time on a CPU, both in nanoseconds, when it first waited for any event, a lock or a condition;
     /// `None` if it did not.
     pub first_wait: Option<(u64, u64)>,
-    /// Likewise when it last waited for any event until an instant, which is the third.
+    /// Likewise when it last waited for any event until an instant, which is the third: the earliest such instant.
     pub timed_wait: Option<(u64, u64, u64)>,
 }
 

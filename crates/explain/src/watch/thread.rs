@@ -333,6 +333,33 @@ mod tests {
         assert_eq!(first_wait(None, Left::Blocked), None);
     }
 
+    #[test]
+    fn a_turn_s_wait_is_the_last_one_for_the_earliest_time() {
+        let mut thread = Thread::default();
+        thread.by_timers.begin(woken(0, 0), false);
+        thread.switched_in(10, 0);
+        let waits = [
+            (110, 50_000_000),
+            (210, 9_000_000),
+            (310, 9_001_000),
+            (410, 19_000_000),
+        ];
+        for (at_ns, for_ns) in waits {
+            thread.waits.entered(&"ppoll".into());
+            let programmed = Programmed {
+                for_ns,
+                at_ns,
+                by: 1,
+            };
+            thread.asked(1, programmed);
+        }
+        thread.by_timers.close();
+        assert_eq!(
+            thread.by_timers.ended[0].timed_wait,
+            Some((310, 300, 9_001_000))
+        );
+    }
+
     /// End of a turn that sleeps at 110 ns in a wait for any event, is stopped within it from 500 to 900 ns, and runs for so
     /// long after that.
     fn end_of_stopped(then_ns: u64) -> u64 {

@@ -24,6 +24,9 @@ struct Current {
     is_over: bool,
 }
 
+/// Time-outs that end so near each other are for the same due time, in nanoseconds.
+const SAME_NS: u64 = 200_000;
+
 /// On its way from a sleep to a stop, and from there to its next cycle, a thread runs no longer, in nanoseconds.
 const TO_STOP_NS: u64 = 200_000;
 
@@ -100,7 +103,10 @@ impl Turns {
     pub(crate) fn waits_until(&mut self, for_ns: u64) {
         if let Some(current) = self.current.as_mut().filter(|of| of.is_under_way()) {
             let of = &mut current.activation;
-            of.timed_wait = Some((of.end_ns, of.run_ns, for_ns));
+            let is_later = |(.., known_ns): (u64, u64, u64)| for_ns > known_ns + SAME_NS;
+            if !of.timed_wait.is_some_and(is_later) {
+                of.timed_wait = Some((of.end_ns, of.run_ns, for_ns));
+            }
         }
     }
 
