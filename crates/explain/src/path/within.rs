@@ -45,7 +45,7 @@ mod tests {
         };
         mark(20, slack(50_000_000));
         assert!(is_until(&track, 30, 49_100_000));
-        // A watchdog's, beside a timer that outlives the wait.
+        // A watchdog's, with a timer that outlives the wait.
         assert!(!is_until(&track, 30, 10_000_000));
         assert!(!is_until(&track, 15, 49_100_000), "it had set none yet");
     }

@@ -46,7 +46,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A turn of 1 ms by a timer for this instant, asked for so long before, or after if that is negative.
+    /// A turn of 1 ms by a timer for this instant, requested this long before it, or after it if negative.
     fn turn(for_ns: u64, before_ns: i64) -> Activation {
         Activation {
             programmed_ns: Some(for_ns),
