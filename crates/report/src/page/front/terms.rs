@@ -4,6 +4,7 @@ use crate::figure::distinct;
 use crate::page::Reported;
 use wakepath_archive::ThreadRecord;
 use wakepath_assess::Assessment;
+use wakepath_assess::watched::comes_without_period;
 use wakepath_machine::Topic;
 use wakepath_timeline::CpuSet;
 use wakepath_timeline::duration::rounded;
@@ -75,7 +76,8 @@ fn rates(periods: &[u64]) -> String {
 pub(super) fn the_loop(run: &Reported<'_>) -> String {
     let segments = &run.manifest.segments;
     let threads = || segments.iter().flat_map(|segment| &segment.threads);
-    let periods = distinct(threads().map(|thread| thread.due.period_ns));
+    let with_one = threads().filter(|thread| !comes_without_period(thread));
+    let periods = distinct(with_one.map(|thread| thread.due.period_ns));
     let rates = rates(&periods);
     let most = segments.iter().map(|segment| segment.threads.len()).max();
     let many = most.filter(|most| *most > 1);

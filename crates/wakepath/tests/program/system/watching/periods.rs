@@ -147,4 +147,6 @@ fn a_program_that_sleeps_once_is_recorded_and_its_period_is_unknown() {
     );
     let run = watched(&finished);
     assert_eq!(run.manifest.segments[0].threads[0].name, "sleep");
+    let page = std::fs::read_to_string(finished.place.path().join("run/report.html")).unwrap();
+    assert!(!page.contains("Hz, due every"), "it has no rate");
 }
