@@ -115,6 +115,8 @@ pub enum Finding {
         /// Of so many.
         cycles: u64,
     },
+    /// It also wakes to sort its timers.
+    TimerWheel,
     /// What wakes it was late, not the thread.
     WokenLate {
         /// What usually wakes it.
@@ -170,6 +172,7 @@ impl Finding {
             | Self::WokenLate { times, .. } => *times,
             Self::Moves { .. }
             | Self::StartsOthers { .. }
+            | Self::TimerWheel
             | Self::RanPassed { .. }
             | Self::LeftOut { .. } => 0,
         };
@@ -181,6 +184,7 @@ impl Finding {
         match self {
             Self::Moves { .. }
             | Self::StartsOthers { .. }
+            | Self::TimerWheel
             | Self::RanPassed { .. }
             | Self::LeftOut { .. } => 0,
             Self::SleepsFor {
@@ -242,6 +246,7 @@ impl Finding {
             Self::StartsOthers { .. } => &fix::ONE_TIMER_THREAD,
             Self::AskedForLater { .. }
             | Self::Moves { .. }
+            | Self::TimerWheel
             | Self::CaughtUp { .. }
             | Self::RanPassed { .. }
             | Self::LeftOut { .. } => return None,
@@ -389,6 +394,9 @@ impl fmt::Display for Finding {
                 "it starts threads or processes in {times} of {}. Work of theirs that it does not wait for isn't counted, and \
                  whether that is late is unknown",
                 counted(*cycles, "cycle", "cycles"),
+            ),
+            Self::TimerWheel => f.write_str(
+                "it also wakes each 64 ms, for less work, as tokio does to sort its timers: that is taken for no task",
             ),
             Self::CaughtUp { times, longest_ns } => write!(
                 f,

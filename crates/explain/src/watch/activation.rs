@@ -47,8 +47,19 @@ pub struct Activation {
     /// Its end and its time on a CPU, both in nanoseconds, when it first waited for any event, a lock or a condition;
     /// `None` if it did not.
     pub first_wait: Option<(u64, u64)>,
-    /// Likewise when it last waited for any event until an instant, which is the third: the earliest such instant.
-    pub timed_wait: Option<(u64, u64, u64)>,
+    /// Its last wait for any event with a time-out, of those with the earliest.
+    pub timed_wait: Option<TimedWait>,
+}
+
+/// A wait with a time-out within a turn. In nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimedWait {
+    /// Until when it was to last, on `CLOCK_MONOTONIC`.
+    pub for_ns: u64,
+    /// As [`Activation::end_ns`], if the turn had ended there.
+    pub end_ns: u64,
+    /// As [`Activation::run_ns`].
+    pub run_ns: u64,
 }
 
 impl Activation {

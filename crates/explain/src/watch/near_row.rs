@@ -3,6 +3,7 @@
 //! kernel's.
 
 use super::activation::Activation;
+use super::sleep_call::TO_START_NS;
 use super::sorted::Sorted;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,14 +18,14 @@ const MISCOUNTED: u64 = 100;
 
 /// Unit in which `epoll_wait` and `poll` take their time-outs, in nanoseconds.
 pub(super) const MS: u64 = 1_000_000;
-/// Part of a time-out that has usually passed, at most, when its timer is started, in nanoseconds.
-const TO_START_NS: u64 = 20_000;
 /// Of a hundred time-outs, the number of whole milliseconds, and the most that may be alike: a thread that always asks
 /// for the same time sleeps for that.
 const WHOLE_OF_HUNDRED: usize = 90;
 const ALIKE_OF_HUNDRED: usize = 97;
 /// Half of the millisecond by which such due times come late, and a little, in nanoseconds.
 const HALF_NS: u64 = 600_000;
+/// Time by which due times come late at most that are rounded up twice, and a little, in nanoseconds.
+pub(crate) const ROUNDED_BY_NS: u64 = 2_200_000;
 
 /// A row that due times lie near. In nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +48,7 @@ impl NearRow {
     /// each due time is late by less than one, and the remainder is made up for later.
     pub(super) fn in_milliseconds(turns: &[Activation]) -> Option<Self> {
         let dues_ns = time_outs(turns)?;
-        let twice = || are_rounded_twice(turns).then(|| Self::late_by(&dues_ns, HALF_NS + MS / 2));
+        let twice = || are_rounded_twice(turns).then(|| Self::late_by(&dues_ns, ROUNDED_BY_NS / 2));
         Self::late_by_milliseconds(&dues_ns).or_else(|| twice()?)
     }
 

@@ -4,7 +4,6 @@
 use super::activation::Activation;
 use super::near_row::{MS, NearRow, are_rounded_twice, time_outs};
 use super::rhythm::Rhythm;
-use super::sorted::Sorted;
 
 /// Rows in one thread, at most.
 const MOST_ROWS: usize = 8;
@@ -54,8 +53,11 @@ impl Rounding {
     }
 }
 
-/// The rows of a thread's time-outs, with the numbers of the turns on each; none if too many are on none of them.
-pub(super) fn rows(turns: &[Activation]) -> Vec<(Rhythm, Vec<usize>)> {
+/// A row with the numbers of the turns on it.
+pub(super) type RowOfTurns = (Rhythm, Vec<usize>);
+
+/// The rows of a thread's time-outs; none if too many are on none of them.
+pub(super) fn rows(turns: &[Activation]) -> Vec<RowOfTurns> {
     let Some(dues_ns) = time_outs(turns) else {
         return Vec::new();
     };
@@ -95,33 +97,9 @@ pub(super) fn rows(turns: &[Activation]) -> Vec<(Rhythm, Vec<usize>)> {
             held.map(|number| with_one[number]).collect(),
         )
     });
-    let mut with_turns: Vec<(Rhythm, Vec<usize>)> = with_turns.collect();
+    let mut with_turns: Vec<RowOfTurns> = with_turns.collect();
     with_turns.sort_by_cached_key(|(rhythm, _)| rhythm.period_ns);
-    without_wheel(with_turns, turns)
-}
-
-/// Period at which tokio's timers are sorted again, in nanoseconds
-/// (<https://docs.rs/tokio/latest/src/tokio/runtime/time/wheel/mod.rs.html>: 64 slots of a millisecond).
-const WHEEL_NS: u64 = 64 * MS;
-/// A turn for that takes less than this share of others' time, one in so many.
-const WHEEL_SHARE: u64 = 2;
-
-/// The rows without that of a runtime's timer wheel, at which no task is due.
-fn without_wheel(
-    mut rows: Vec<(Rhythm, Vec<usize>)>,
-    turns: &[Activation],
-) -> Vec<(Rhythm, Vec<usize>)> {
-    let usual_ns = |numbers: &[usize]| {
-        let run_ns = numbers.iter().map(|number| turns[*number].run_ns).collect();
-        Sorted::new(run_ns).map_or(0, |of| of.at(5))
-    };
-    let others = rows.iter().filter(|(of, _)| of.period_ns != WHEEL_NS);
-    if let Some(least_ns) = others.map(|(_, numbers)| usual_ns(numbers)).min() {
-        rows.retain(|(of, numbers)| {
-            of.period_ns != WHEEL_NS || usual_ns(numbers) * WHEEL_SHARE >= least_ns
-        });
-    }
-    rows
+    with_turns
 }
 
 /// Moves each row onto most of the time-outs that no other explains: it was found before all of them were
@@ -395,18 +373,6 @@ mod tests {
             let turns = event_loop(&[(short * 1_000, 0), (long * 1_000, offset)], turn_us);
             assert_eq!(periods(&turns), [short, long]);
         }
-    }
-
-    #[test]
-    fn a_timer_wheel_is_no_task() {
-        let mut turns = event_loop(&[(10_000, 0), (64_000, 3_300)], 100);
-        assert_eq!(periods(&turns), [10, 64]);
-        let found = rows(&turns);
-        for (number, of) in turns.iter_mut().enumerate() {
-            let is_of_wheel = found[1].1.contains(&number);
-            of.run_ns = if is_of_wheel { 30_000 } else { 300_000 };
-        }
-        assert_eq!(periods(&turns), [10]);
     }
 
     #[test]

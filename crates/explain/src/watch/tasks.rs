@@ -7,6 +7,7 @@ use super::pool::Pool;
 use super::rhythm::{NotPeriodic, Rhythm, expiry_ns};
 use super::row::{Row, due_ns, row};
 use super::several_rows;
+use super::timer_wheel;
 use super::under_way::{cycles_under_way, divided};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,6 +24,8 @@ pub struct Task {
     /// Of those, the ones that came due while the thread was at something else: when they began is not known, and
     /// their latency counts as nothing.
     pub unwoken: u64,
+    /// Whether its event loop also wakes, without a task, to sort its timers.
+    pub has_timer_wheel: bool,
 }
 
 impl Task {
@@ -137,6 +140,7 @@ impl ThreadActivity {
             timer: None,
             turns,
             unwoken,
+            has_timer_wheel: false,
         }
     }
 }
@@ -204,6 +208,7 @@ fn by_timer(activations: &[Activation]) -> Vec<Task> {
             timer: (!is_alone).then_some(number),
             turns,
             unwoken: 0,
+            has_timer_wheel: false,
         })
     });
     made.collect()
@@ -244,6 +249,7 @@ fn of_event_loop(activations: &[Activation]) -> Vec<Task> {
     } else {
         several_rows::rows(activations)
     };
+    let (rows, has_timer_wheel) = timer_wheel::without(rows, activations);
     let is_alone = rows.len() == 1;
     let task = |(number, (rhythm, own)): (usize, (Rhythm, Vec<usize>))| {
         let is_own = |place: usize| own.binary_search(&place).is_ok();
@@ -256,6 +262,7 @@ fn of_event_loop(activations: &[Activation]) -> Vec<Task> {
             timer: (!is_alone).then_some(number),
             turns: turns.into_values().collect(),
             unwoken,
+            has_timer_wheel,
         }
     };
     (0..).zip(rows).map(task).collect()

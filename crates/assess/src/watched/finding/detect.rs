@@ -34,6 +34,7 @@ impl Finding {
         found.extend(waits_in_cycle(task, activity));
         found.extend(activity.cut_sleeps.iter().map(cut_sleeps));
         found.extend(starts_others(task, activity));
+        found.extend(task.has_timer_wheel.then_some(Finding::TimerWheel));
         found.extend(passed(task));
         found.extend(caught_up(task));
         found

@@ -122,6 +122,7 @@ mod tests {
             timer: None,
             turns,
             unwoken: 0,
+            has_timer_wheel: false,
         }
     }
 

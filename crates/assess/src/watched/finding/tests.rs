@@ -35,6 +35,7 @@ fn found(
         timer: None,
         turns: dues_ms.iter().map(turn).collect(),
         unwoken: 0,
+        has_timer_wheel: false,
     };
     let woken_by = WokenBy {
         waker: "SoftIRQ NET_RX".into(),
@@ -146,6 +147,10 @@ fn of_turns(turns: Vec<Activation>, activity: &ThreadActivity) -> Vec<String> {
 }
 
 fn of_turns_in(activity: (&ThreadActivity, bool), turns: Vec<Activation>) -> Vec<String> {
+    of_task(activity, task(turns))
+}
+
+fn task(turns: Vec<Activation>) -> Task {
     let rhythm = Rhythm {
         period_ns: 4 * MS,
         anchor_ns: Some(8 * MS),
@@ -155,15 +160,31 @@ fn of_turns_in(activity: (&ThreadActivity, bool), turns: Vec<Activation>) -> Vec
         sleeps_ns: None,
         is_periodic: true,
     };
-    let timer = None;
-    let task = Task {
+    Task {
         rhythm,
-        timer,
+        timer: None,
         turns,
         unwoken: 0,
-    };
+        has_timer_wheel: false,
+    }
+}
+
+fn of_task(activity: (&ThreadActivity, bool), task: Task) -> Vec<String> {
     let found = Finding::new(&task, &task.row(), None, activity);
     found.iter().map(Finding::with_fix).collect()
+}
+
+#[test]
+fn a_timer_wheel_that_is_no_task_is_told() {
+    let none = ThreadActivity::default();
+    let mut task = task([-3_000_000, -1].map(turn).into());
+    assert!(of_task((&none, false), task.clone()).is_empty());
+    task.has_timer_wheel = true;
+    let said = of_task((&none, false), task);
+    assert!(
+        said.len() == 1 && said[0].contains("each 64 ms"),
+        "{said:?}"
+    );
 }
 
 #[test]
