@@ -8,6 +8,7 @@ wakepath_test_program::tests![
     a_full_pipe_is_named_with_who_read_it,
     a_heir_of_the_loop_s_priority_gets_its_own,
     a_service_in_the_loop_s_thread_is_told_from_its_work,
+    a_wait_for_an_answer_is_told_from_that_for_the_next_command,
 ];
 
 const WHAT: &str = "watching a loop that is late by itself";
@@ -61,4 +62,10 @@ fn a_service_in_the_loop_s_thread_is_told_from_its_work() {
     let (cause, remedy) = largest("service");
     assert!(cause.contains("woken by peer"), "{cause}");
     assert!(remedy.contains("another thread"), "{remedy}");
+}
+
+fn a_wait_for_an_answer_is_told_from_that_for_the_next_command() {
+    let (cause, remedy) = largest("answer");
+    assert!(cause.contains("poll(): blocked on peer"), "{cause}");
+    assert!(remedy.contains("in later ones"), "{remedy}");
 }

@@ -1,5 +1,6 @@
 /* A loop of 4 ms that is late by what it does itself, each fortieth cycle, in the way that its argument names. */
 #define _GNU_SOURCE
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #define LONG 20000000L
 
 static const char *how;
-static int cpu, descriptors[2];
+static int cpu, descriptors[2], answers[2];
 
 static long ns(clockid_t clock)
 {
@@ -42,12 +43,18 @@ static void settle(const char *name, int priority)
     sched_setscheduler(0, priority ? SCHED_FIFO : SCHED_OTHER, &parameters);
 }
 
-/* Reads slowly what the loop writes, or asks it for something now and then. */
+/* Reads slowly what the loop writes, answers it slowly, or asks it for something now and then. */
 static void *peer(void *nothing)
 {
     static char bytes[65536];
     prctl(PR_SET_NAME, "peer");
     for (;;) {
+        if (how[0] == 'a') {
+            read(descriptors[0], bytes, 1);
+            usleep(LONG / 1000);
+            write(answers[1], bytes, 1);
+            continue;
+        }
         usleep(how[0] == 'p' ? 60000 : 170000);
         if (how[0] == 'p')
             read(descriptors[0], bytes, sizeof bytes);
@@ -99,6 +106,30 @@ static void serve(void)
     }
 }
 
+/* Waits for commands until its next due time, and in its work for an answer. None of the commands comes. */
+static void take_commands(void)
+{
+    int commands[2];
+    pipe(commands);
+    long due = ns(CLOCK_MONOTONIC);
+    for (long cycle = 1;; cycle++) {
+        long left = (due += PERIOD) - ns(CLOCK_MONOTONIC);
+        if (left > 0) {
+            struct pollfd command = {commands[0], POLLIN, 0};
+            struct timespec time_out = {0, left};
+            ppoll(&command, 1, &time_out, 0);
+        }
+        compute(100000);
+        if (cycle % 40 == 0) {
+            struct pollfd answer = {answers[0], POLLIN, 0};
+            char byte = 0;
+            write(descriptors[1], &byte, 1);
+            poll(&answer, 1, 1000);
+            read(answers[0], &byte, 1);
+        }
+    }
+}
+
 int main(int count, char **words)
 {
     pthread_t other;
@@ -106,16 +137,20 @@ int main(int count, char **words)
         return 1;
     how = words[1];
     cpu = atoi(words[2]);
-    if (how[0] == 'p' && pipe(descriptors))
+    if ((how[0] == 'p' || how[0] == 'a') && pipe(descriptors))
         return 1;
     if (how[0] == 's')
         descriptors[0] = eventfd(0, 0);
+    if (how[0] == 'a' && pipe(answers))
+        return 1;
     pthread_create(&other, 0, peer, 0);
     settle("control", 80);
     if (how[0] == 'i')
         pthread_create(&other, 0, heir, 0);
     if (how[0] == 's')
         serve();
+    if (how[0] == 'a')
+        take_commands();
     long due = ns(CLOCK_MONOTONIC);
     for (long cycle = 0;; cycle++) {
         struct timespec at = {(due += PERIOD) / 1000000000L, due % 1000000000L};
