@@ -106,12 +106,14 @@ pub(crate) fn sends(name: &str) -> bool {
     .contains(&name)
 }
 
-/// Whether the call of this name takes data or a connection from a descriptor.
+/// Whether the call of this name takes data from a descriptor, in the order in which it comes.
 pub(crate) fn receives(name: &str) -> bool {
-    [
-        "read", "readv", "recv", "recvfrom", "recvmsg", "recvmmsg", "accept", "accept4",
-    ]
-    .contains(&name)
+    ["read", "readv", "recv", "recvfrom", "recvmsg", "recvmmsg"].contains(&name)
+}
+
+/// Whether it takes a connection.
+pub(crate) fn accepts(name: &str) -> bool {
+    ["accept", "accept4"].contains(&name)
 }
 
 /// Whether a wait in this call may be for a lock of the program; of a call that was not recorded that is the likeliest.

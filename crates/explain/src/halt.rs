@@ -6,6 +6,9 @@ use crate::fix::{self, Remedy};
 use std::fmt;
 use wakepath_timeline::Thread;
 
+/// A signal reaches a thread by an interrupt or wakes it, and the thread stops within this time, in nanoseconds.
+pub(crate) const TO_STOP_NS: u64 = 200_000;
+
 /// A halt.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Halt {

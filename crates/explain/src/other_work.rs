@@ -3,7 +3,7 @@
 //! that. Such a wait costs nothing, and what follows it is not the cycle's work. An event that comes while the thread
 //! runs wakes nobody: there the thread's own call that takes it shows what it serves.
 
-use crate::call::{Call, receives};
+use crate::call::{Call, accepts, receives};
 use crate::cause::{Cause, RanIn};
 use crate::cycle::{Explained, Piece, Stretch};
 use crate::path::overrun;
@@ -102,7 +102,7 @@ fn takes_event(call: &Call) -> bool {
         Some(CallTarget::Other(word)) => &**word == "eventfd",
         _ => false,
     };
-    is_event && receives(&call.name)
+    is_event && (receives(&call.name) || accepts(&call.name))
 }
 
 /// The calls by which most cycles take events, as they are shown.

@@ -1,8 +1,8 @@
 //! The end of a wait, and who ended it.
 
-use super::halts::TO_STOP_NS;
 use crate::call::Call;
 use crate::cpu::Context;
+use crate::halt::TO_STOP_NS;
 use crate::track::{Happened, Interval, Track};
 use wakepath_timeline::Left;
 

@@ -8,14 +8,12 @@ use crate::cause::Cause;
 use crate::cpu::{Context, Doing};
 use crate::cycle::Stretch;
 use crate::faults;
-use crate::halt::{Halt, HaltKind};
+use crate::halt::{Halt, HaltKind, TO_STOP_NS};
 use crate::track::{Happened, Interval, Mark, State, Track};
 use crate::wait::{Handler, Meanwhile, Wait};
 use crate::watch::WALL_CLOCK_NS;
 use wakepath_timeline::{Interrupt, SoftIrq, Thread};
 
-/// A signal reaches a thread by an interrupt or wakes it, and the thread stops within this time, in nanoseconds.
-pub(super) const TO_STOP_NS: u64 = 200_000;
 /// A timer's interrupt is never this late while another CPU can already wake its sleeper, in nanoseconds.
 const EXPIRED_NS: u64 = 1_000_000;
 /// A signal that stops a process goes from thread to thread no further than this.

@@ -3,14 +3,12 @@
 use super::Window;
 use crate::call::Call;
 use crate::track::Track;
+use crate::watch::ROUNDED_BY_NS;
 
-/// A time-out of a wait for any event may be rounded up by so much beyond the due time that it is for, in nanoseconds.
-const ROUNDED_NS: u64 = 3_000_000;
-
-/// Whether the thread sleeps at an instant with a time-out that ends its sleep for this due time.
+/// Whether the thread sleeps at an instant with a time-out that ends its sleep for this due time, which may be rounded up.
 pub(crate) fn is_until(track: &Track, at_ns: u64, due_ns: u64) -> bool {
     let until_ns = track.asked_until(at_ns);
-    until_ns.is_some_and(|until_ns| until_ns <= due_ns + ROUNDED_NS)
+    until_ns.is_some_and(|until_ns| until_ns <= due_ns + ROUNDED_BY_NS)
 }
 
 /// Whether the loop's wait at an instant can't end for its next due time, if time-outs begin its cycles.

@@ -1,7 +1,7 @@
 //! Advice on a system call that takes long, or in which a loop waits. Whether that is for another thread is
 //! in `super`.
 
-use crate::call::{Call, sends};
+use crate::call::{Call, accepts, receives, sends};
 use crate::fix::{self, Remedy};
 use wakepath_timeline::CallTarget;
 
@@ -31,10 +31,7 @@ pub(super) fn working(call: &Call) -> Option<Remedy> {
 }
 
 pub(super) fn is_read(name: &str) -> bool {
-    [
-        "read", "readv", "pread64", "preadv", "preadv2", "recv", "recvfrom", "recvmsg", "recvmmsg",
-    ]
-    .contains(&name)
+    receives(name) || ["pread64", "preadv", "preadv2"].contains(&name)
 }
 
 /// Of the call's kind; `None` if it has no advice.
@@ -53,7 +50,7 @@ pub(super) fn of_kind(call: &Call) -> Option<Remedy> {
             fix::START_BEFORE.plain()
         }
         "connect" => fix::CONNECT_ELSEWHERE.plain(),
-        "accept" | "accept4" => fix::ACCEPT_ELSEWHERE.plain(),
+        name if accepts(name) => fix::ACCEPT_ELSEWHERE.plain(),
         "ioctl" => fix::DEVICE_ELSEWHERE.plain(),
         _ if call.is_for_any_event() => fix::POLL_WITHOUT_WAITING.plain(),
         _ => return None,

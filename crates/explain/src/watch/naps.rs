@@ -3,10 +3,9 @@
 
 use super::activation::Activation;
 use super::near_row::{MS, NearRow, rounded_twice};
+use super::sleep_call::TO_START_NS;
 use super::sorted::Sorted;
 
-/// From reading the clock to the event of the timer the kernel takes no longer than this, usually, in nanoseconds.
-const TO_START_NS: u64 = 20_000;
 /// A time is asked for in this share of the sleeps or more, one in so many.
 const LEAST_SHARE: usize = 10;
 /// In this share or more for a time that shows rounding, one in so many.

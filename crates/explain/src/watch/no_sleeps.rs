@@ -3,9 +3,8 @@
 
 use super::activation::Activation;
 use super::rhythm::Rhythm;
+use super::sleep_call::TO_START_NS;
 
-/// From reading the clock to the event of the timer it takes no longer than this, usually, in nanoseconds.
-const TO_START_NS: u64 = 50_000;
 /// In this share of the turns or more, one in so many. A loop that is a little late now and then asks for an instant that
 /// has just passed, too.
 const LEAST_SHARE: usize = 4;

@@ -2,12 +2,11 @@
 //! times lie that long after it asks. How late it is woken changes nothing about what it asked for.
 
 use super::activation::Activation;
+use super::sleep_call::TO_START_NS;
 use super::sorted::Sorted;
 
 /// Of ten sleeps, the number that must be of the same time.
 const ALIKE_OF_TEN: usize = 8;
-/// From reading the clock to the event of the timer the kernel takes no longer than this, usually, in nanoseconds.
-const TO_START_NS: u64 = 20_000;
 /// At best it takes no longer than this, in nanoseconds.
 const SOONEST_START_NS: u64 = 2_000;
 /// Work and wake-up below this share of the sleep, one in so many, don't count as part of the period.

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 /// A sleep for nearly the same instant as the previous one resumes it, in nanoseconds: one for the remaining
 /// time is asked for a little later.
-const RESUMED_NS: u64 = 200_000;
+pub(super) const RESUMED_NS: u64 = 200_000;
+/// From reading the clock to the event of the timer it takes no longer than this, usually, in nanoseconds.
+pub(super) const TO_START_NS: u64 = 20_000;
 
 /// What ended a sleep before its time.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use super::turns::Turns;
 use super::waits::Waits;
 use super::waker::{Key, Open, Waker};
 use super::{no_sleeps, wall_clock, within_row};
-use crate::call::receives;
+use crate::call::{accepts, receives};
 use std::collections::HashMap;
 use std::sync::Arc;
 use wakepath_timeline::Left;
@@ -95,8 +95,9 @@ impl Thread {
             self.by_timers.resume();
         }
         if WokenIn::new(self.waits.call()) == WokenIn::Events {
-            if let Some(since_ns) = self.running_since.replace(at_ns) {
+            if let Some(since_ns) = self.running_since {
                 self.ran(since_ns, at_ns);
+                self.running_since = Some(at_ns);
             }
             self.by_timers.waits_until(for_ns);
         }
@@ -124,7 +125,10 @@ impl Thread {
         let woken_in = WokenIn::new(self.waits.call());
         self.may_wait_for_others(false);
         self.waits.ended(at_ns, &by);
-        let is_input = self.waits.call().is_some_and(receives);
+        let is_input = self
+            .waits
+            .call()
+            .is_some_and(|call| receives(call) || accepts(call));
         self.by_timers.handed(at_ns, is_input);
         self.stints.handed(woken_in);
         self.fetches.woken();
@@ -202,12 +206,12 @@ impl Thread {
         if self.asleep {
             self.waits.slept(at_ns);
             if left == Left::Sleeping {
-                let is_in_call = self.waits.call().is_some();
-                if !is_in_call {
+                let call = WokenIn::new(self.waits.call());
+                if call == WokenIn::Unknown {
                     // So does the freezer halt a thread. A page fault's wait is blocked.
                     self.by_timers.stopped();
                 }
-                self.by_timers.slept(at_ns, is_in_call);
+                self.by_timers.slept(at_ns, call);
             }
             self.fetches.slept();
             self.may_wait_for_others(left == Left::Sleeping);
@@ -301,6 +305,7 @@ fn woken(at_ns: u64, cpu: u16) -> Activation {
 
 #[cfg(test)]
 mod tests {
+    use super::super::activation::TimedWait;
     use super::*;
 
     /// When a turn first waits for others, if it sleeps like this from 110 to 500 ns in this call, or in one that is not
@@ -356,17 +361,25 @@ mod tests {
         thread.by_timers.close();
         assert_eq!(
             thread.by_timers.ended[0].timed_wait,
-            Some((310, 300, 9_001_000))
+            Some(TimedWait {
+                for_ns: 9_001_000,
+                end_ns: 310,
+                run_ns: 300,
+            })
         );
     }
 
-    /// End of a turn that sleeps at 110 ns in a wait for any event, is stopped within it from 500 to 900 ns, and runs for so
-    /// long after that.
-    fn end_of_stopped(then_ns: u64) -> u64 {
+    /// End of a turn that a wait for any event began, that sleeps at 110 ns in this call, is stopped within it from 500 to
+    /// 900 ns, and runs for so long after that.
+    fn end_of_stopped(call: &str, then_ns: u64) -> u64 {
         let mut thread = Thread::default();
-        thread.by_timers.begin(woken(0, 0), false);
+        let began = Activation {
+            woken_in: WokenIn::Events,
+            ..woken(0, 0)
+        };
+        thread.by_timers.begin(began, false);
         thread.switched_in(10, 0);
-        thread.waits.entered(&"epoll_wait".into());
+        thread.waits.entered(&call.into());
         thread.out(110, Left::Sleeping);
         thread.handed(500, 0, Key::Thread(2), Some(2));
         thread.switched_in(500, 0);
@@ -381,12 +394,10 @@ mod tests {
 
     #[test]
     fn a_stop_of_a_thread_that_waits_for_its_next_cycle_is_no_part_of_the_one_before() {
-        assert_eq!(end_of_stopped(100_000), 110);
-        assert_eq!(
-            end_of_stopped(1_000_000),
-            1_000_900,
-            "it had stopped in its work"
-        );
+        assert_eq!(end_of_stopped("epoll_wait", 100_000), 110);
+        // It was stopped in its work.
+        assert_eq!(end_of_stopped("epoll_wait", 1_000_000), 1_000_900);
+        assert_eq!(end_of_stopped("recvfrom", 100_000), 100_900);
     }
 
     /// A turn at 0 ns, and one at 1000 ns for which a timer was programmed at 1000 + `early_ns`, in which the thread ends in

@@ -1,7 +1,10 @@
 //! A thread's turns, one after the other, while its scheduling goes by. What begins a turn is the
 //! caller's to say.
 
-use super::activation::Activation;
+use super::activation::{Activation, TimedWait};
+use super::one_call::WokenIn;
+use super::sleep_call::RESUMED_NS;
+use crate::halt::TO_STOP_NS;
 
 /// Turns that have ended, and the one under way.
 #[derive(Debug, Default)]
@@ -16,19 +19,20 @@ struct Current {
     switched_in: bool,
     /// Since when it sleeps, in nanoseconds, if what it waits for may come from others.
     sleeps_since: Option<u64>,
-    /// Its end and its time on a CPU, both in nanoseconds, when it last went to sleep in a call.
-    slept: Option<(u64, u64)>,
-    /// The same of a sleep that a stop cut short, and the time on a CPU at the stop.
-    stopped: Option<((u64, u64), u64)>,
+    /// When it last went to sleep in the call in which its turn began.
+    slept: Option<Slept>,
+    /// Such a sleep that a stop cut short, and the time on a CPU up to the stop, in nanoseconds.
+    stopped: Option<(Slept, u64)>,
     /// Whether it ended with a sleep that was cut short and resumed.
     is_over: bool,
 }
 
-/// Time-outs that end so near each other are for the same due time, in nanoseconds.
-const SAME_NS: u64 = 200_000;
-
-/// On its way from a sleep to a stop, and from there to its next cycle, a thread runs no longer, in nanoseconds.
-const TO_STOP_NS: u64 = 200_000;
+/// Its end and its time on a CPU, if the turn had ended there. In nanoseconds.
+#[derive(Debug, Clone, Copy)]
+struct Slept {
+    end_ns: u64,
+    run_ns: u64,
+}
 
 impl Current {
     fn new(activation: Activation, switched_in: bool, is_over: bool) -> Self {
@@ -46,14 +50,14 @@ impl Current {
         self.switched_in && !self.is_over
     }
 
-    /// The whole turn. One that was stopped while it slept, and did nothing before the next turn, had ended with that sleep:
-    /// the stop delays the next one only.
+    /// The whole turn. One that was stopped while the thread slept as before this turn, and that did nothing before the next,
+    /// had ended with that sleep: the stop delays the next one only.
     fn whole(self) -> Activation {
         let mut of = self.activation;
-        if let Some(((end_ns, run_ns), at_stop_ns)) = self.stopped
+        if let Some((slept, at_stop_ns)) = self.stopped
             && of.run_ns <= at_stop_ns + TO_STOP_NS
         {
-            (of.end_ns, of.run_ns) = (end_ns, run_ns);
+            (of.end_ns, of.run_ns) = (slept.end_ns, slept.run_ns);
         }
         of
     }
@@ -103,20 +107,27 @@ impl Turns {
     pub(crate) fn waits_until(&mut self, for_ns: u64) {
         if let Some(current) = self.current.as_mut().filter(|of| of.is_under_way()) {
             let of = &mut current.activation;
-            let is_later = |(.., known_ns): (u64, u64, u64)| for_ns > known_ns + SAME_NS;
+            let is_later = |known: TimedWait| for_ns > known.for_ns + RESUMED_NS;
             if !of.timed_wait.is_some_and(is_later) {
-                of.timed_wait = Some((of.end_ns, of.run_ns, for_ns));
+                of.timed_wait = Some(TimedWait {
+                    for_ns,
+                    end_ns: of.end_ns,
+                    run_ns: of.run_ns,
+                });
             }
         }
     }
 
-    /// The thread goes to sleep.
-    pub(crate) fn slept(&mut self, at_ns: u64, is_in_call: bool) {
+    /// The thread goes to sleep, in a call of this kind.
+    pub(crate) fn slept(&mut self, at_ns: u64, call: WokenIn) {
         if let Some(current) = self.current.as_mut().filter(|of| of.is_under_way()) {
             current.sleeps_since = Some(at_ns);
-            if is_in_call {
-                let of = &current.activation;
-                current.slept = Some((of.end_ns, of.run_ns));
+            let of = &current.activation;
+            if call != WokenIn::Unknown && call == of.woken_in {
+                current.slept = Some(Slept {
+                    end_ns: of.end_ns,
+                    run_ns: of.run_ns,
+                });
             }
         }
     }
@@ -125,8 +136,10 @@ impl Turns {
     pub(crate) fn stopped(&mut self) {
         if let Some(current) = self.current.as_mut().filter(|of| of.is_under_way())
             && let Some(slept) = current.slept
-            && current.stopped.is_none_or(|(of, _)| of.0 < slept.0)
-            && current.activation.run_ns <= slept.1 + TO_STOP_NS
+            && current
+                .stopped
+                .is_none_or(|(of, _)| of.end_ns < slept.end_ns)
+            && current.activation.run_ns <= slept.run_ns + TO_STOP_NS
         {
             current.stopped = Some((slept, current.activation.run_ns));
         }

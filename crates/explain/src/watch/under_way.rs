@@ -1,7 +1,7 @@
 //! Cycles of a loop that computes its own time-outs which come due while it is at something else, such as another of
 //! its tasks: it serves them without a sleep, so no event shows when they begin.
 
-use super::activation::Activation;
+use super::activation::{Activation, TimedWait};
 use super::rhythm::Rhythm;
 use super::row::due_ns;
 use std::collections::BTreeMap;
@@ -53,13 +53,13 @@ pub(super) fn divided(turns: Vec<Activation>, rhythm: Rhythm) -> Vec<Activation>
     let mut found = Vec::with_capacity(turns.len());
     for (place, of) in turns.iter().enumerate() {
         let next = cycle_after_wait(of, due_ns(&turns, place, rhythm), rhythm);
-        let Some((next, (end_ns, run_ns, _))) = next.zip(of.timed_wait) else {
+        let Some((next, wait)) = next.zip(of.timed_wait) else {
             found.push(*of);
             continue;
         };
         found.push(Activation {
-            end_ns,
-            run_ns,
+            end_ns: wait.end_ns,
+            run_ns: wait.run_ns,
             ..*of
         });
         found.push(next);
@@ -69,7 +69,11 @@ pub(super) fn divided(turns: Vec<Activation>, rhythm: Rhythm) -> Vec<Activation>
 
 /// The cycle after one that was due at `due_ns`, if it is in the same turn.
 fn cycle_after_wait(of: &Activation, due_ns: Option<u64>, rhythm: Rhythm) -> Option<Activation> {
-    let (end_ns, run_ns, for_ns) = of.timed_wait?;
+    let TimedWait {
+        for_ns,
+        end_ns,
+        run_ns,
+    } = of.timed_wait?;
     let next_ns = due_ns? + rhythm.period_ns;
     let is_for_next = rhythm.anchor_ns.is_some() && for_ns.abs_diff(next_ns) <= rhythm.beside_ns;
     let is_other = is_for_next && end_ns <= next_ns && for_ns + rhythm.beside_ns < of.end_ns;
@@ -146,7 +150,11 @@ mod tests {
     #[test]
     fn a_cycle_that_comes_due_while_an_event_is_served_is_not_the_one_before() {
         let turn = |wait_for_ms: u64, served_us: u64| Activation {
-            timed_wait: Some((5 * MS + 130_000, 100_000, wait_for_ms * MS)),
+            timed_wait: Some(TimedWait {
+                for_ns: wait_for_ms * MS,
+                end_ns: 5 * MS + 130_000,
+                run_ns: 100_000,
+            }),
             run_ns: 100_000 + served_us * 1_000,
             ..turn(5_000, 4_900 + served_us)
         };
