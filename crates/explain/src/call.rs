@@ -4,7 +4,7 @@ use crate::track::{Happened, Mark};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
-use wakepath_timeline::{CallTarget, one_line};
+use wakepath_timeline::{CallArgument, CallTarget, one_line};
 
 /// A system call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -122,6 +122,24 @@ pub(crate) fn may_be_lock(call: Option<&Call>, uninterruptible: bool) -> bool {
     !uninterruptible && call.is_none_or(Call::is_for_lock)
 }
 
+/// The argument by which waits of one call are told apart. A condition variable of the C library wakes its waiters at two
+/// words by turns, which lie next to each other.
+pub(crate) fn waits_at(argument: Option<CallArgument>) -> Option<CallArgument> {
+    const WORDS: u64 = 8;
+    argument.map(|argument| match argument {
+        CallArgument::Address(at) => CallArgument::Address(at - at % WORDS),
+        other => other,
+    })
+}
+
+/// A call that a thread has entered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entered {
+    pub call: Call,
+    /// As from [`waits_at`].
+    pub argument: Option<CallArgument>,
+}
+
 /// The watched program as far as it is known: its threads, and the targets of its descriptors.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
@@ -171,9 +189,9 @@ impl Program {
 }
 
 /// The call that a thread is in after a mark; `before`: that before the mark.
-pub(crate) fn follow(before: Option<Call>, mark: &Mark) -> Option<Call> {
+pub(crate) fn follow(before: Option<Entered>, mark: &Mark) -> Option<Entered> {
     match &mark.what {
-        Happened::CallEntered(call) => Some(call.clone()),
+        Happened::CallEntered(entered) => Some(entered.clone()),
         Happened::CallLeft | Happened::CallsUnknown | Happened::Lost | Happened::Gap => None,
         _ => before,
     }
@@ -182,13 +200,13 @@ pub(crate) fn follow(before: Option<Call>, mark: &Mark) -> Option<Call> {
 /// The call that a thread is in at an instant, from its marks and the call before the first of them.
 pub(crate) fn at<'a>(
     marks: &'a VecDeque<Mark>,
-    before: Option<&'a Call>,
+    before: Option<&'a Entered>,
     at_ns: u64,
-) -> Option<&'a Call> {
+) -> Option<&'a Entered> {
     let after = marks.partition_point(|mark| mark.at_ns <= at_ns);
     for mark in marks.range(..after).rev() {
         match &mark.what {
-            Happened::CallEntered(call) => return Some(call),
+            Happened::CallEntered(entered) => return Some(entered),
             Happened::CallLeft | Happened::CallsUnknown | Happened::Lost | Happened::Gap => {
                 return None;
             }

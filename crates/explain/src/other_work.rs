@@ -6,7 +6,7 @@
 use crate::call::{Call, accepts, receives};
 use crate::cause::{Cause, RanIn};
 use crate::cycle::{Explained, Piece, Stretch};
-use crate::path::overrun;
+use crate::path::{WaitWithin, overrun};
 use crate::resolve::Raw;
 use crate::wait::{Meanwhile, Source, Wait};
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,11 +53,11 @@ pub(crate) fn name_before(
     }
 }
 
-/// Names the waits and what follows them, except for those `within` the cycle's own work, from and to when.
-pub(crate) fn name(pieces: &mut [Piece], within: &[(u64, u64)]) {
+/// Names the waits and what follows them, except for those `within` the cycle's own work.
+pub(crate) fn name(pieces: &mut [Piece], within: &[WaitWithin]) {
     let is_within = |piece: &Piece| {
-        let after = within.partition_point(|(from_ns, _)| *from_ns <= piece.from_ns);
-        after > 0 && piece.to_ns <= within[after - 1].1
+        let after = within.partition_point(|wait| wait.from_ns <= piece.from_ns);
+        after > 0 && piece.to_ns <= within[after - 1].to_ns
     };
     let mut serves = None;
     for piece in pieces {

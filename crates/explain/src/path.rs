@@ -8,6 +8,7 @@ mod left;
 mod nagle;
 mod page_waits;
 mod queued;
+mod retried;
 mod waits;
 mod within;
 mod woken;
@@ -23,7 +24,7 @@ use crate::threads::Threads;
 use crate::track::{Happened, Interval, State, Track};
 use std::cell::Cell;
 use wakepath_timeline::{Sample, SampleFlags, Thread};
-pub(crate) use within::is_until;
+pub(crate) use within::{WaitWithin, is_until};
 use woken::{woken_at, woken_before};
 
 /// The window that explains a cycle.
@@ -117,16 +118,15 @@ pub(crate) fn latency(window: &Window<'_>, sample: &Sample) -> (Vec<Piece>, Woke
     (cut.pieces, woken)
 }
 
-/// Pieces of the cycle's own work; and if the loop waits for its due times by time-outs, its waits for any event that are
-/// for something else: they have no time-out, or one beyond the next due time.
-pub(crate) fn execution(window: &Window<'_>, sample: &Sample) -> (Vec<Piece>, Vec<(u64, u64)>) {
+/// Pieces of the cycle's own work, and its waits for any event.
+pub(crate) fn execution(window: &Window<'_>, sample: &Sample) -> (Vec<Piece>, Vec<WaitWithin>) {
     let mut cut = Cut::new(window, sample);
     let mut waits_within = Vec::new();
     for interval in &left::states(window, sample.wake_ns, sample.end_ns) {
         match interval.state {
             State::Running(cpu) => cut.working(cpu, interval),
-            State::Sleeping if within::is_within(window, interval.from_ns) => {
-                waits_within.push((interval.from_ns, interval.to_ns));
+            State::Sleeping => {
+                waits_within.extend(within::wait_within(window, interval));
                 cut.waiting(interval, Stretch::Execution);
             }
             _ => cut.waiting(interval, Stretch::Execution),

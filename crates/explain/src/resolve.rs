@@ -4,13 +4,14 @@
 use crate::cause::Cause;
 use crate::cycle::{Explained, Piece, Stretch};
 use crate::faults::Stretches;
+use crate::path::WaitWithin;
 use crate::placement::Placed;
 use crate::share_out::{self, excess, give};
 use crate::stacks::Place;
 use crate::{home, other_work, waits_ends, work};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use wakepath_timeline::Thread;
+use wakepath_timeline::{CallArgument, Thread};
 
 /// The usual cost of the parts that every cycle has: medians, in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -39,6 +40,9 @@ pub struct Usual {
     /// Whether those waits have time-outs, which begin the cycles.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub times_out: bool,
+    /// The argument of that call, if nearly all have the same.
+    #[serde(skip)]
+    pub due_at: Option<CallArgument>,
     /// Whether most cycles hold a wait for any event that something else than a timer ends: it is part of the cycle.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub serves_others: bool,
@@ -69,8 +73,10 @@ pub(crate) struct Raw {
     pub awaited_events: bool,
     /// Whether it had set a time for that.
     pub timed_out: bool,
+    /// That call's argument.
+    pub due_at: Option<CallArgument>,
     /// As from [`crate::path::execution`].
-    pub waits_within: Vec<(u64, u64)>,
+    pub waits_within: Vec<WaitWithin>,
     /// Whether stacks of the run were recorded.
     pub stacks_recorded: bool,
     /// Where in its program it was seen to run, in the work.
@@ -123,6 +129,7 @@ impl Usual {
             calls_ns: work::usual_calls(cycles),
             awaits_events: most(cycles, |raw| raw.awaited_events),
             times_out: most(cycles, |raw| raw.awaited_events && raw.timed_out),
+            due_at: usual_argument(cycles),
             serves_others: most(cycles, |raw| other_work::is_in(&raw.explained.execution)),
             takes: other_work::usually_taken(cycles),
             cpu: home::usual_cpu(cycles),
@@ -134,8 +141,18 @@ fn most(cycles: &[Raw], is_one: impl Fn(&Raw) -> bool) -> bool {
     cycles.iter().filter(|raw| is_one(raw)).count() * 2 > cycles.len()
 }
 
+/// The argument of the call in which nine cycles of ten or more come due, of those for which one is known.
+fn usual_argument(cycles: &[Raw]) -> Option<CallArgument> {
+    let known = || cycles.iter().filter_map(|raw| raw.due_at);
+    let count = |argument| known().filter(|of| *of == argument).count();
+    let middle = known().nth(known().count() / 2)?;
+    let all = known().count();
+    let likely = [known().next()?, middle];
+    likely.into_iter().find(|of| count(*of) * 10 >= all * 9)
+}
+
 /// Puts the usual in its place. `previous` is the cycle before, resolved.
-pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> Explained {
+pub(crate) fn resolve(mut raw: Raw, usual: &Usual, previous: Option<&Explained>) -> Explained {
     let mut cycle = raw.explained;
     let pieces = &mut cycle.latency;
     give_timers_their_ends(pieces, TIMES_USUAL * usual.interrupt_ns);
@@ -173,11 +190,11 @@ pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> 
     }
     let may_serve_others = raw.until_next_wake_up && usual.awaits_events;
     if may_serve_others && !usual.serves_others {
-        let within: &[(u64, u64)] = match usual.times_out {
-            true => &raw.waits_within,
-            false => &[],
-        };
-        other_work::name(&mut cycle.execution, within);
+        raw.waits_within.retain(|wait| {
+            let is_elsewhere = usual.due_at.zip(wait.argument).is_some_and(|(a, b)| a != b);
+            is_elsewhere || usual.times_out && wait.is_beyond
+        });
+        other_work::name(&mut cycle.execution, &raw.waits_within);
     }
     let switch_ns = TIMES_USUAL * (usual.waking_ns + usual.switch_ns);
     waits_ends::give(&mut cycle.execution, switch_ns);

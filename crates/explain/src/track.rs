@@ -1,7 +1,7 @@
 //! The state of one loop thread over time, from the marks that the scheduler's events leave. The CPUs'
 //! activity is in `cpu`.
 
-use crate::call::{self, Call};
+use crate::call::{self, Call, Entered};
 use crate::cpu::Context;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ pub(crate) enum Happened {
     /// The page of its fault was mapped.
     Mapped,
     /// It entered the kernel by a system call.
-    CallEntered(Call),
+    CallEntered(Entered),
     /// It left its call.
     CallLeft,
     /// Its calls are recorded from here on, or not any more: it may be in one.
@@ -91,7 +91,7 @@ pub(crate) struct Track {
     /// State before the first mark that is kept.
     before: Option<(State, bool)>,
     /// Call that it was in then.
-    call_before: Option<Call>,
+    call_before: Option<Entered>,
     /// Whether it was seen outside of calls then.
     was_outside_calls: bool,
 }
@@ -141,6 +141,11 @@ impl Track {
 
     /// The call that the thread is in at an instant.
     pub fn call_at(&self, at_ns: u64) -> Option<&Call> {
+        self.entered_at(at_ns).map(|entered| &entered.call)
+    }
+
+    /// The same, with its argument.
+    pub fn entered_at(&self, at_ns: u64) -> Option<&Entered> {
         call::at(&self.marks, self.call_before.as_ref(), at_ns)
     }
 
@@ -183,7 +188,7 @@ impl Track {
         within.filter_map(|mark| {
             let is_change = matches!(
                 mark.what,
-                Happened::CallEntered(_) | Happened::CallLeft | Happened::CallsUnknown
+                Happened::CallEntered(..) | Happened::CallLeft | Happened::CallsUnknown
             );
             is_change.then_some(mark.at_ns)
         })
@@ -289,7 +294,7 @@ impl Track {
 fn shows_call(mark: &Mark) -> bool {
     matches!(
         mark.what,
-        Happened::CallEntered(_)
+        Happened::CallEntered(..)
             | Happened::CallLeft
             | Happened::CallsUnknown
             | Happened::Lost
@@ -322,7 +327,7 @@ fn follow((state, woken): (State, bool), mark: &Mark) -> (State, bool) {
         | Happened::Fault { .. }
         | Happened::Mapped
         | Happened::Moved { .. }
-        | Happened::CallEntered(_)
+        | Happened::CallEntered(..)
         | Happened::CallLeft
         | Happened::CallsUnknown => (state, woken),
         Happened::Lost | Happened::Gap => UNKNOWN,

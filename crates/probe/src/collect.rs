@@ -3,6 +3,7 @@
 use wakepath_archive::{CpuCount, KeptWindow, TraceMode, TraceWriter};
 use wakepath_timeline::{KernelEvent, What};
 
+use crate::clock_sets::ClockSets;
 use crate::error::Result;
 use crate::followed::Followed;
 use crate::source::{CpuBuffer, EventSource, Found};
@@ -14,6 +15,7 @@ pub struct Collector {
     streams: Vec<Stream>,
     /// Threads of the watched program.
     pub(crate) followed: Followed,
+    clock_sets: ClockSets,
     /// Only events within these are kept; ascending and apart. `None`: all.
     windows: Option<Vec<KeptWindow>>,
 }
@@ -46,6 +48,7 @@ impl Collector {
         Ok(Self {
             streams: source.cpus().iter().map(stream).collect::<Result<_>>()?,
             followed: Followed::default(),
+            clock_sets: ClockSets::default(),
             windows,
         })
     }
@@ -68,6 +71,9 @@ impl Collector {
         let mut may_be_more = false;
         let windows = self.windows.as_deref();
         let followed = &mut self.followed;
+        if let Some((at_ns, what)) = self.clock_sets.look() {
+            followed.tell(at_ns, what);
+        }
         for Stream {
             buffer,
             count,

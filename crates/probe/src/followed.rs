@@ -168,6 +168,11 @@ impl Followed {
         self.untold.len() > before
     }
 
+    /// Puts this into the trace before the first event from an instant on.
+    pub(crate) fn tell(&mut self, from_ns: u64, what: What) {
+        self.untold.push((from_ns, what));
+    }
+
     /// Whether an event belongs into the trace: a call of a thread that is not followed does not.
     pub(crate) fn wants(&self, event: &KernelEvent) -> bool {
         match event.what {
@@ -192,12 +197,12 @@ impl Followed {
 
     /// The target of a call's descriptor, if the trace does not have it yet.
     fn descriptor(&mut self, event: &KernelEvent) -> Option<What> {
-        let What::SystemCallEntry { name, descriptor } = &event.what else {
+        let What::SystemCallEntry { name, argument } = &event.what else {
             return None;
         };
         let member = self.threads.get_mut(&event.current)?;
         member.rate.count(event.at_ns);
-        let (process, descriptor) = (member.process, (*descriptor)?);
+        let (process, descriptor) = (member.process, (*argument)?.descriptor()?);
         if self.descriptors.len() == MOST_DESCRIPTORS {
             self.descriptors.clear();
         }
@@ -285,6 +290,7 @@ fn target(process: u32, descriptor: u32) -> Option<CallTarget> {
 mod tests {
     use super::*;
     use std::os::fd::AsRawFd;
+    use wakepath_timeline::CallArgument;
 
     fn call(at_ns: u64, thread: u32, name: &str, descriptor: u32) -> KernelEvent {
         KernelEvent {
@@ -293,7 +299,7 @@ mod tests {
             current: thread,
             what: What::SystemCallEntry {
                 name: name.into(),
-                descriptor: Some(descriptor),
+                argument: Some(CallArgument::Descriptor(descriptor)),
             },
         }
     }
@@ -371,8 +377,8 @@ mod tests {
         followed.add(&[ThreadOf { thread: 7, process }], true);
         for number in 1..a_second {
             let mut event = call(1_000_000_000 / a_second * number, 7, "getrandom", 0);
-            if let What::SystemCallEntry { descriptor, .. } = &mut event.what {
-                *descriptor = None;
+            if let What::SystemCallEntry { argument, .. } = &mut event.what {
+                *argument = None;
             }
             followed.before(&event);
         }

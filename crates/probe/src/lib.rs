@@ -13,6 +13,7 @@ pub mod blocking;
 mod borrowed;
 mod buffers;
 mod choice;
+mod clock_sets;
 mod collect;
 mod cost;
 mod error;

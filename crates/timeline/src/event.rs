@@ -18,6 +18,25 @@ pub struct KernelEvent {
     pub what: What,
 }
 
+/// The first argument of a system call, by which one wait can be distinguished from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallArgument {
+    /// A descriptor of the calling process.
+    Descriptor(u32),
+    /// An address in its memory, below 2⁶²: of the word that futex() waits at, of the list that poll() waits for.
+    Address(u64),
+}
+
+impl CallArgument {
+    /// The descriptor, if it is one.
+    pub fn descriptor(self) -> Option<u32> {
+        match self {
+            Self::Descriptor(number) => Some(number),
+            Self::Address(_) => None,
+        }
+    }
+}
+
 /// A call of a function, with those of its arguments that are recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
@@ -139,11 +158,16 @@ pub enum What {
     SystemCallEntry {
         /// The call's name: `write`.
         name: Arc<str>,
-        /// The descriptor that it takes, if any.
-        descriptor: Option<u32>,
+        /// Its first argument, if that identifies what it works on or waits for.
+        argument: Option<CallArgument>,
     },
     /// The current thread leaves its system call.
     SystemCallExit,
+    /// The clock that counts from 1970 was set, at most a tenth of a second before this.
+    ClockSet {
+        /// By how much, in nanoseconds.
+        by_ns: i64,
+    },
     /// The current thread, any on the machine, sets on which CPUs a thread may run (`sched_setaffinity`).
     SetsAffinity {
         /// The thread whose CPUs are set.

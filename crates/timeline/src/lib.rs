@@ -37,7 +37,9 @@ pub use control_group::{ControlGroup, Hierarchy, NoRealTimeBudget};
 pub use cpu_set::{CpuSet, CpuSetError, MOST_CPUS};
 pub use disturbance::Disturbance;
 pub use due::DueTimes;
-pub use event::{Call, CallTarget, Interrupt, KernelEvent, Left, SoftIrq, Thread, What};
+pub use event::{
+    Call, CallArgument, CallTarget, Interrupt, KernelEvent, Left, SoftIrq, Thread, What,
+};
 pub use label::condition_label;
 pub use lack::Lack;
 pub use line::{decoded, is_unprintable, one_line, quoted, shortened};

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use wakepath_timeline::{
-    Call, CallTarget, Interrupt, KernelEvent, SoftIrq, Thread, ThreadName, What,
+    Call, CallArgument, CallTarget, Interrupt, KernelEvent, SoftIrq, Thread, ThreadName, What,
 };
 
 use super::bytes::Take;
@@ -121,12 +121,16 @@ impl Decoder {
             tag::CALL => What::Call(Box::new(self.call(take)?)),
             tag::SYSTEM_CALL_ENTRY => What::SystemCallEntry {
                 name: self.name(take)?,
-                descriptor: match take.number()? {
+                argument: match take.number()? {
                     0 => None,
-                    number => Some(u32::try_from(number - 1).ok()?),
+                    number if number % 2 == 0 => Some(CallArgument::Address(number / 2 - 1)),
+                    number => Some(CallArgument::Descriptor(u32::try_from(number / 2).ok()?)),
                 },
             },
             tag::SYSTEM_CALL_EXIT => What::SystemCallExit,
+            tag::CLOCK_SET => What::ClockSet {
+                by_ns: take.signed()?,
+            },
             tag::SETS_AFFINITY => What::SetsAffinity {
                 thread: take.fitting()?,
             },

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use wakepath_timeline::{CallTarget, Interrupt, KernelEvent, Left, Thread, What};
+use wakepath_timeline::{CallArgument, CallTarget, Interrupt, KernelEvent, Left, Thread, What};
 
 use super::bytes::{put, put_bytes, put_signed};
 
@@ -41,6 +41,7 @@ pub(super) mod tag {
     pub const FOLLOWED: u8 = 23;
     pub const DESCRIPTOR: u8 = 24;
     pub const SETS_AFFINITY: u8 = 25;
+    pub const CLOCK_SET: u8 = 27;
     pub const PAGE_MAPPED: u8 = 26;
 }
 
@@ -220,12 +221,20 @@ impl Encoder {
                     self.name(text);
                 }
             }
-            What::SystemCallEntry { name, descriptor } => {
+            What::SystemCallEntry { name, argument } => {
                 self.head(event, tag::SYSTEM_CALL_ENTRY);
                 self.name(name);
-                self.number(descriptor.map_or(0, |number| u64::from(number) + 1));
+                self.number(match argument {
+                    None => 0,
+                    Some(CallArgument::Descriptor(number)) => u64::from(*number) * 2 + 1,
+                    Some(CallArgument::Address(at)) => at * 2 + 2,
+                });
             }
             What::SystemCallExit => self.head(event, tag::SYSTEM_CALL_EXIT),
+            What::ClockSet { by_ns } => {
+                self.head(event, tag::CLOCK_SET);
+                put_signed(&mut self.bytes, *by_ns);
+            }
             What::SetsAffinity { thread } => {
                 self.head(event, tag::SETS_AFFINITY);
                 self.number((*thread).into());

@@ -10,7 +10,7 @@ use wakepath_archive::{
     trace_name,
 };
 use wakepath_timeline::{
-    Call, CallTarget, Interrupt, KernelEvent, Left, SoftIrq, Thread, ThreadName, What,
+    Call, CallArgument, CallTarget, Interrupt, KernelEvent, Left, SoftIrq, Thread, ThreadName, What,
 };
 
 use crate::made_up_run;
@@ -102,6 +102,13 @@ fn target() -> impl Strategy<Value = CallTarget> {
     ]
 }
 
+fn argument() -> impl Strategy<Value = CallArgument> {
+    prop_oneof![
+        any::<u32>().prop_map(|n| CallArgument::Descriptor(n / 2)),
+        (0..1_u64 << 62).prop_map(CallArgument::Address),
+    ]
+}
+
 fn left() -> impl Strategy<Value = Left> {
     proptest::sample::select(vec![
         Left::Runnable,
@@ -175,9 +182,10 @@ fn what() -> impl Strategy<Value = What> {
         Just(What::PageMapped),
         any::<u16>().prop_map(|number| What::Mark { number }),
         call().prop_map(|call| What::Call(Box::new(call))),
-        (name(), prop::option::of(any::<u32>().prop_map(|n| n / 2)))
-            .prop_map(|(name, descriptor)| What::SystemCallEntry { name, descriptor }),
+        (name(), prop::option::of(argument()))
+            .prop_map(|(name, argument)| What::SystemCallEntry { name, argument }),
         Just(What::SystemCallExit),
+        any::<i64>().prop_map(|by_ns| What::ClockSet { by_ns }),
         any::<u32>().prop_map(|thread| What::SetsAffinity { thread }),
         any::<(u32, u32, bool)>().prop_map(|(thread, process, calls)| What::Followed {
             thread,

@@ -29,8 +29,10 @@ pub enum Finding {
         /// Whether that is the time-out of a wait for any event, as an event loop's is.
         is_time_out: bool,
     },
-    /// It sleeps until times of a clock that is set while it runs.
+    /// It sleeps until times of a clock that is set while it runs, or for what is left until one.
     WallClock {
+        /// Whether its timers are on another clock: it computes how long to sleep.
+        computes: bool,
         /// Between how many turns it slept for longer than one and a half periods.
         gaps: u64,
         /// The longest of those.
@@ -326,13 +328,17 @@ impl fmt::Display for Finding {
                 hertz(*interval_ns),
             ),
             Self::WallClock {
+                computes,
                 gaps,
                 longest_ns,
                 steps_ns,
             } => {
-                f.write_str(
-                    "it sleeps until times of CLOCK_REALTIME or CLOCK_TAI, which NTP and `date` can move",
-                )?;
+                f.write_str(if *computes {
+                    "it sleeps for longer when CLOCK_REALTIME is set: it computes its sleeps from that clock, \
+                     which NTP and `date` can move"
+                } else {
+                    "it sleeps until times of CLOCK_REALTIME or CLOCK_TAI, which NTP and `date` can move"
+                })?;
                 gaps_and_steps(f, *gaps, *longest_ns, steps_ns)
             }
             Self::ExecutorClock {

@@ -1,6 +1,7 @@
 //! Events as they change the state of CPUs, threads and loops.
 
 use super::Explainer;
+use crate::call::{Entered, waits_at};
 use crate::cause::SentBy;
 use crate::cpu::{Context, Cpu};
 use crate::senders::Senders;
@@ -8,7 +9,7 @@ use crate::summary::SwitchIns;
 use crate::track::Happened;
 use crate::untold::UntoldSwitch;
 use crate::wait::Handler;
-use wakepath_timeline::{KernelEvent, SoftIrq, Thread, What};
+use wakepath_timeline::{CallArgument, KernelEvent, SoftIrq, Thread, What};
 
 impl Explainer {
     /// Takes a switch that was not recorded.
@@ -112,11 +113,16 @@ impl Explainer {
             What::PageMapped => {
                 self.mark(event.current, at_ns, cpu, Happened::Mapped);
             }
-            What::SystemCallEntry { name, descriptor }
+            What::SystemCallEntry { name, argument }
                 if self.by_thread.contains_key(&event.current) =>
             {
-                let call = self.program.call(event.current, name, *descriptor);
-                self.mark(event.current, at_ns, cpu, Happened::CallEntered(call));
+                let descriptor = argument.and_then(CallArgument::descriptor);
+                let call = self.program.call(event.current, name, descriptor);
+                let entered = Entered {
+                    call,
+                    argument: waits_at(*argument),
+                };
+                self.mark(event.current, at_ns, cpu, Happened::CallEntered(entered));
             }
             What::SystemCallExit => {
                 self.mark(event.current, at_ns, cpu, Happened::CallLeft);
@@ -170,7 +176,7 @@ impl Explainer {
 
     /// Notes what happened to a thread that has loops.
     fn mark(&mut self, thread: u32, at_ns: u64, cpu: u16, what: Happened) {
-        let is_call = matches!(what, Happened::CallEntered(_) | Happened::CallLeft);
+        let is_call = matches!(what, Happened::CallEntered(..) | Happened::CallLeft);
         for &of in self.by_thread.get(&thread).into_iter().flatten() {
             self.loops[of].calls |= is_call;
             self.loops[of].mark(at_ns, cpu, what.clone());

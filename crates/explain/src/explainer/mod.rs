@@ -5,7 +5,7 @@ mod a_loop;
 mod events;
 
 use crate::budgets::{Budgets, Refills};
-use crate::call::{Call, Program};
+use crate::call::Program;
 use crate::cpu::Cpu;
 use crate::cycle::Explained;
 use crate::faults;
@@ -254,7 +254,7 @@ impl Explainer {
             track.map_or(0, |track| track.ready_ns(from_ns, to_ns))
         };
         let cpu = self.cpus.get(usize::from(sample.cpu));
-        let due_in = of.track.call_at(sample.due_ns);
+        let due_in = of.track.entered_at(sample.due_ns);
         let ran = self
             .options
             .places
@@ -270,7 +270,8 @@ impl Explainer {
             calls_recorded: of.calls,
             stacks_recorded: self.options.places.are_recorded(),
             until_next_wake_up: of.until_next_wake_up,
-            awaited_events: due_in.is_some_and(Call::is_for_any_event),
+            awaited_events: due_in.is_some_and(|of| of.call.is_for_any_event()),
+            due_at: due_in.and_then(|of| of.argument),
             timed_out: path::is_until(&of.track, sample.due_ns, sample.due_ns),
             waits_within,
             spins_for: spin::spins_for(&execution, is_sibling, ready_ns),

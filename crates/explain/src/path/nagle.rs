@@ -19,7 +19,9 @@ pub(super) fn held_back(sender: &Track, delivered_ns: u64) -> bool {
         .range(..until)
         .rev()
         .filter_map(|mark| match &mark.what {
-            Happened::CallEntered(call) if is_of_socket(call) => Some((mark.at_ns, call)),
+            Happened::CallEntered(entered) if is_of_socket(&entered.call) => {
+                Some((mark.at_ns, &entered.call))
+            }
             _ => None,
         });
     let waits = calls.next().is_some_and(|(_, call)| !sends(&call.name));

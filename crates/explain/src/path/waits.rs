@@ -5,7 +5,7 @@
 use super::Cut;
 use super::ended::ended_at_last_by;
 use super::halts::last_out;
-use super::nagle;
+use super::{nagle, retried};
 use crate::call::{Call, may_be_lock};
 use crate::cause::Cause;
 use crate::cpu::{Context, Doing};
@@ -62,8 +62,15 @@ impl Cut<'_> {
     /// A thread's wait, by what ended it.
     fn follow(&mut self, link: &Link<'_>, interval: &Interval) {
         let Interval { from_ns, to_ns, .. } = *interval;
-        let from = ended_at_last_by(link.track, interval).cloned();
-        let from = from.unwrap_or(Context::Unknown);
+        let from = ended_at_last_by(link.track, interval);
+        let from = from.and_then(|from| match (from, interval.ended_by) {
+            (Context::Timer { .. }, Some(at)) => {
+                let end_ns = self.sample.end_ns;
+                retried::ended_by(link.track, at, end_ns).or(Some(from))
+            }
+            _ => Some(from),
+        });
+        let from = from.cloned().unwrap_or(Context::Unknown);
         let meanwhile = match from {
             Context::Thread(waker) => match self.next_link(link, waker) {
                 Some(next) => return self.spent_by(&next, from_ns, to_ns),

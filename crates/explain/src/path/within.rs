@@ -1,9 +1,9 @@
 //! Waits for any event within a cycle's own work, as for an answer: they are for something else than the next due time.
 
 use super::Window;
-use crate::call::Call;
-use crate::track::Track;
+use crate::track::{Interval, Track};
 use crate::watch::ROUNDED_BY_NS;
+use wakepath_timeline::CallArgument;
 
 /// Whether the thread sleeps at an instant with a time-out that ends its sleep for this due time, which may be rounded up.
 pub(crate) fn is_until(track: &Track, at_ns: u64, due_ns: u64) -> bool {
@@ -11,14 +11,31 @@ pub(crate) fn is_until(track: &Track, at_ns: u64, due_ns: u64) -> bool {
     until_ns.is_some_and(|until_ns| until_ns <= due_ns + ROUNDED_BY_NS)
 }
 
-/// Whether the loop's wait at an instant can't end for its next due time, if time-outs begin its cycles.
-pub(super) fn is_within(window: &Window<'_>, at_ns: u64) -> bool {
-    let call = window.track.call_at(at_ns);
-    let is_for_next = |next_ns| is_until(window.track, at_ns, next_ns);
-    call.is_some_and(Call::is_for_any_event)
-        && window
+/// A wait for any event in a cycle's work that may be for something else than the next due time. From and to when, in
+/// nanoseconds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WaitWithin {
+    pub from_ns: u64,
+    pub to_ns: u64,
+    /// Whether it can't end for the next due time, if time-outs begin the loop's cycles.
+    pub is_beyond: bool,
+    /// The call's argument.
+    pub argument: Option<CallArgument>,
+}
+
+/// The loop's wait, if it is one.
+pub(super) fn wait_within(window: &Window<'_>, interval: &Interval) -> Option<WaitWithin> {
+    let Interval { from_ns, to_ns, .. } = *interval;
+    let entered = window.track.entered_at(from_ns)?;
+    let is_for_next = |next_ns| is_until(window.track, from_ns, next_ns);
+    entered.call.is_for_any_event().then(|| WaitWithin {
+        from_ns,
+        to_ns,
+        is_beyond: window
             .next_due_ns
-            .is_some_and(|next_ns| !is_for_next(next_ns))
+            .is_some_and(|next_ns| !is_for_next(next_ns)),
+        argument: entered.argument,
+    })
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use super::waits::TurnWaits;
 use super::waker::Waker;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use wakepath_timeline::CallArgument;
 
 /// One turn of a thread: woken by a timer, or by something else, until it sleeps for the last time
 /// before the next such wake-up. Or from one mark of its program to another.
@@ -38,10 +39,15 @@ pub struct Activation {
     pub input_ns: u64,
     /// How often it was taken off its CPU although it could have run on.
     pub preemptions: u32,
+    /// Signals of its timer within it, of which the thread only took note: it serves them later, without a call that shows
+    /// when.
+    pub noted: u32,
     /// CPU that it woke on.
     pub cpu: u16,
     /// The call in which it was woken.
     pub woken_in: WokenIn,
+    /// That call's first argument, if it was recorded.
+    pub argument: Option<CallArgument>,
     /// Number of the thread that woke it, also by what it sent over the network of this machine.
     pub woken_by: Option<u32>,
     /// Its end and its time on a CPU, both in nanoseconds, when it first waited for any event, a lock or a condition;
@@ -76,12 +82,18 @@ impl Activation {
         self.waited_ns += of.waited_ns;
         self.input_ns += of.input_ns;
         self.preemptions += of.preemptions;
+        self.noted += of.noted;
     }
 }
 
 /// Whether a timer with this callback is still there when a sleep is over, as one on a sleeper's stack is not.
 pub(super) fn outlives_sleep(function: &str) -> bool {
     function != "hrtimer_wakeup" && !is_tick(function)
+}
+
+/// Whether a timer with this callback sends a signal, and is started again when the thread takes that.
+pub(super) fn sends_signal(function: &str) -> bool {
+    ["it_real_fn", "posix_timer_fn"].contains(&function)
 }
 
 /// The tick wakes threads on others' behalf.
@@ -126,6 +138,8 @@ pub struct ThreadActivity {
     /// Activations by timers that began without sleep: the timer had expired in the previous one, and the
     /// thread asked for it then. Served late, but not lost.
     pub served_late: u64,
+    /// All of [`Activation::noted`].
+    pub noted: u64,
     /// Switch-ins of a sleeping thread whose wake-up was not seen: it came from a CPU that is not
     /// traced.
     pub unseen_wake_ups: u64,
@@ -150,8 +164,10 @@ pub struct ThreadActivity {
     pub cpus: BTreeMap<u16, u64>,
     /// Callbacks of the timers that woke it, and how often.
     pub timers: BTreeMap<Arc<str>, u64>,
-    /// By how much the clock that its timers are on was set, in nanoseconds, each time that was seen.
+    /// By how much the clock that counts from 1970 was set, in nanoseconds, each time that was seen.
     pub clock_steps_ns: Vec<i64>,
+    /// When, at the latest, in nanoseconds on `CLOCK_MONOTONIC`, if that is known: in the same order.
+    pub clock_set_ns: Vec<u64>,
     /// Sleeps that signals ended before their time, the most frequent sender first.
     pub cut_sleeps: Vec<CutSleeps>,
     /// Whether its timers wake it in waits for any event, so that the next event may come first.
@@ -164,11 +180,12 @@ pub struct ThreadActivity {
 
 impl ThreadActivity {
     /// Whether the timers that wake it outlive its sleeps, as a timerfd's do. Each of its turns is then a
-    /// wait for one, and the timer reports how often it had expired before: no turn is without an event.
+    /// wait for one, and the timer reports how often it had expired before: no turn is without an event. A signal is no wait
+    /// if the thread only takes note of it.
     pub fn is_by_lasting_timers(&self) -> bool {
         let all: u64 = self.timers.values().sum();
         let timers = self.timers.iter();
         let lasting = timers.filter(|(function, _)| outlives_sleep(function));
-        lasting.map(|(_, count)| count).sum::<u64>() * 2 > all
+        self.noted == 0 && lasting.map(|(_, count)| count).sum::<u64>() * 2 > all
     }
 }

@@ -5,14 +5,14 @@
 //! restarts it when the thread asks for it, so this is seen: the thread serves that expiry late and without
 //! having slept. Of several expiries in between it serves one.
 
-use super::activation::{Activation, ThreadActivity, is_tick, outlives_sleep};
+use super::activation::{Activation, ThreadActivity, is_tick, outlives_sleep, sends_signal};
 use super::expiry::{Expiry, Programmed};
 use super::pool;
 use super::sleep_call::CutKey;
 use super::thread::Thread;
 use super::waker::{Key, Open};
 use super::wall_clock;
-use crate::call::starts_another;
+use crate::call::{starts_another, waits_at};
 use crate::senders::Senders;
 use crate::untold::{Untold, UntoldSwitch};
 use std::collections::{BTreeMap, HashMap};
@@ -23,6 +23,8 @@ use wakepath_timeline::{KernelEvent, Left, What};
 #[derive(Debug)]
 pub struct Activations {
     threads: HashMap<u32, Thread>,
+    /// When the clock that counts from 1970 was set, and by how much, in nanoseconds.
+    clock_sets: Vec<(u64, i64)>,
     cpus: HashMap<u16, Vec<Expiry>>,
     open: Open,
     senders: Senders,
@@ -58,6 +60,7 @@ impl Activations {
                 .into_iter()
                 .map(|id| (id, Thread::default()))
                 .collect(),
+            clock_sets: Vec::new(),
             cpus: HashMap::new(),
             open: Open::default(),
             senders: Senders::default(),
@@ -176,23 +179,25 @@ impl Activations {
                     *of.activity.priorities.entry(next.priority).or_default() += 1;
                 }
             }
-            What::SystemCallEntry { name, descriptor } => {
+            What::SystemCallEntry { name, argument } => {
                 if let Some(of) = self.threads.get_mut(&event.current) {
                     if starts_another(name) {
                         of.activity.started_ns.push(at_ns);
                     }
                     of.sleeps.entered(name);
-                    of.waits.entered(name);
-                    of.fetches.entered(at_ns, name, *descriptor);
+                    let argument = waits_at(*argument);
+                    of.waits.entered(name, argument);
+                    of.fetches.entered(at_ns, name, argument);
                 }
             }
             What::SystemCallExit => {
                 if let Some(of) = self.threads.get_mut(&event.current) {
                     of.sleeps.left(at_ns);
-                    of.waits.left();
+                    of.waits.left_at(at_ns);
                     of.fetches.left();
                 }
             }
+            What::ClockSet { by_ns } => self.clock_sets.push((at_ns, *by_ns)),
             What::Mark { number } => {
                 if let Some(of) = self.threads.get_mut(&event.current) {
                     of.passed(at_ns, cpu, *number);
@@ -219,7 +224,11 @@ impl Activations {
             && *owner == event.current
             && let Some(of) = self.threads.get_mut(owner)
         {
-            of.serves_late(event.at_ns, event.cpu, &expiry, *owner);
+            if sends_signal(&expiry.function) && !of.waits.takes_signal(event.at_ns) {
+                of.notes_signal();
+            } else {
+                of.serves_late(event.at_ns, event.cpu, &expiry, *owner);
+            }
         }
     }
 
@@ -283,7 +292,12 @@ impl Activations {
         let pools = pool::find(&self.threads);
         let (threads, open) = (self.threads.into_iter(), self.open);
         let finished = threads.map(|(id, of)| (id, of.finish(&open)));
-        let mut finished = finished.collect();
+        let mut finished: BTreeMap<u32, ThreadActivity> = finished.collect();
+        if !self.clock_sets.is_empty() {
+            for of in finished.values_mut() {
+                (of.clock_set_ns, of.clock_steps_ns) = self.clock_sets.iter().copied().unzip();
+            }
+        }
         for members in &pools {
             pool::put_together(members, &mut finished);
         }

@@ -64,6 +64,11 @@ pub fn chains(threads: &BTreeMap<u32, ThreadActivity>) -> Vec<Chain> {
 
 /// Fewer show no chain: a thread that starts up may have woken another now and then.
 const LEAST_PASSES: usize = 10;
+/// Nor do passes of fewer cycles than one in so many, unless they come evenly: compilers and collectors of a language's
+/// runtime are woken now and then.
+const LEAST_SHARE: usize = 4;
+/// Of ten, the number that must come as many cycles after the one before as the middle one, to a cycle.
+const EVEN_OF_TEN: usize = 8;
 /// Chains that end with one thread.
 const MOST_WAYS: usize = 16;
 /// Ways that are followed to find them: where many threads wake each other, the ways multiply and most lead nowhere.
@@ -98,6 +103,16 @@ fn from_first(
     found
 }
 
+/// Whether the passes of these cycles come evenly, as those of each tenth cycle do.
+fn come_evenly(cycles: impl Iterator<Item = usize>) -> bool {
+    let cycles: Vec<usize> = cycles.collect();
+    let mut steps: Vec<usize> = cycles.windows(2).map(|two| two[1] - two[0]).collect();
+    steps.sort_unstable();
+    let middle = steps.get(steps.len() / 2).copied().unwrap_or(0);
+    let even = steps.iter().filter(|of| of.abs_diff(middle) <= 1).count();
+    even * 10 >= steps.len() * EVEN_OF_TEN
+}
+
 fn chain(threads: &[u32], all: &BTreeMap<u32, ThreadActivity>) -> Option<Chain> {
     let first = all.get(threads.first()?)?;
     let [task] = &first.tasks().ok()?[..] else {
@@ -120,10 +135,15 @@ fn chain(threads: &[u32], all: &BTreeMap<u32, ThreadActivity>) -> Option<Chain> 
     let ((from, _), _) = passes.by_cycle.first_key_value()?;
     let ((to, _), _) = passes.by_cycle.last_key_value()?;
     let without_timer = passes.by_cycle.keys().filter(|(_, at)| *at > 0).count();
+    let begun = to - from + 1 + without_timer;
+    let cycles = passes.by_cycle.keys().map(|(cycle, _)| *cycle);
+    if passes.by_cycle.len() * LEAST_SHARE < begun && !come_evenly(cycles) {
+        return None;
+    }
     Some(Chain {
         threads: threads.to_vec(),
         period_ns: task.rhythm.period_ns,
-        begun: (to - from + 1 + without_timer) as u64,
+        begun: begun as u64,
         with_queued: passes.with_queued,
         passes: passes.by_cycle.into_values().collect(),
     })
@@ -212,6 +232,19 @@ mod tests {
         let ends = found.iter().map(|of| (&of.threads[..], of.passes.len()));
         let expected: [(&[u32], usize); 2] = [(&[1, 2, 3], 100), (&[1, 2, 3, 4], 20)];
         assert_eq!(ends.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_thread_that_is_woken_now_and_then_is_in_no_chain() {
+        let mut threads = three();
+        let is_now_and_then = |number: usize| number * number % 23 < 3;
+        let compiler = (0..).zip(turns(3, Some(3), WokenIn::Futex));
+        let compiler = compiler.filter(|(number, _)| is_now_and_then(*number));
+        threads.insert(4, fed(compiler.map(|(_, turn)| turn).collect()));
+        assert!((10..25).contains(&threads[&4].handed.len()));
+        let found = chains(&threads);
+        let ends: Vec<&[u32]> = found.iter().map(|of| &of.threads[..]).collect();
+        assert_eq!(ends, [&[1, 2, 3][..]]);
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Calls in which a thread takes its next item without having to wait for it, as from a queue that has some.
 
 use std::sync::Arc;
+use wakepath_timeline::CallArgument;
 
 /// Such calls that are kept of one turn. With more of them it polls.
 const MOST_OF_A_TURN: usize = 64;
 
-/// A call by its name and its descriptor.
-type Key = (Arc<str>, Option<u32>);
+/// A call by its name and its first argument.
+type Key = (Arc<str>, Option<CallArgument>);
 
 /// A thread's calls that are like the one in which it was last woken, and in which it did not sleep.
 #[derive(Debug, Default)]
@@ -21,8 +22,8 @@ pub(super) struct Fetches {
 }
 
 impl Fetches {
-    pub fn entered(&mut self, at_ns: u64, name: &Arc<str>, descriptor: Option<u32>) {
-        self.under_way = Some(((Arc::clone(name), descriptor), at_ns));
+    pub fn entered(&mut self, at_ns: u64, name: &Arc<str>, argument: Option<CallArgument>) {
+        self.under_way = Some(((Arc::clone(name), argument), at_ns));
         self.has_slept = false;
     }
 
@@ -73,7 +74,8 @@ mod tests {
     fn calls_like_the_one_that_waited_count_unless_they_wait_too() {
         let mut fetches = Fetches::default();
         let mut call = |at_ns, name: &str, descriptor, sleeps| {
-            fetches.entered(at_ns, &name.into(), Some(descriptor));
+            let argument = Some(CallArgument::Descriptor(descriptor));
+            fetches.entered(at_ns, &name.into(), argument);
             if sleeps {
                 fetches.slept();
                 fetches.woken();

@@ -4,6 +4,7 @@
 use super::activation::Activation;
 use super::rhythm::Rhythm;
 use crate::call::{sends, sleeps, waits_for_any_event};
+use wakepath_timeline::CallArgument;
 
 /// The kind of call in which a timer woke a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,6 +35,8 @@ const LIKELY: [WokenIn; 4] = [
 ];
 /// The call that begins cycles has a quarter of the activations or more.
 const LEAST_SHARE: usize = 4;
+/// A thread that waits at more places than these has none for its cycles.
+const MOST_ARGUMENTS: usize = 64;
 /// Calls of which nine time-outs of ten are for due times take turns in beginning cycles.
 const DUE_OF_TEN: usize = 9;
 
@@ -79,6 +82,10 @@ pub(super) fn are_for_any_event(activations: &[Activation]) -> bool {
 
 /// The activations by timers, those of other calls put into the cycles that they fall into.
 pub(super) fn cycles(activations: Vec<Activation>) -> Vec<Activation> {
+    of_one_argument(of_one_kind(activations))
+}
+
+fn of_one_kind(activations: Vec<Activation>) -> Vec<Activation> {
     let count = |kind| activations.iter().filter(|of| of.woken_in == kind).count();
     let is_likely =
         |kind: &WokenIn| count(*kind) > 0 && count(*kind) * LEAST_SHARE >= activations.len();
@@ -86,33 +93,72 @@ pub(super) fn cycles(activations: Vec<Activation>) -> Vec<Activation> {
     let found = LIKELY
         .into_iter()
         .filter(|kind| has_others && is_likely(kind))
-        .find_map(|kind| begun_in(kind, &activations));
+        .find_map(|kind| {
+            let is_own = |of: &Activation| of.woken_in == kind;
+            let is_other = |of: &Activation| !is_own(of) && of.woken_in != WokenIn::Unknown;
+            begun_in(is_own, is_other, &activations)
+        });
     found.unwrap_or(activations)
 }
 
-/// The cycles if calls of this kind begin them periodically.
-fn begun_in(kind: WokenIn, activations: &[Activation]) -> Option<Vec<Activation>> {
+/// The same for waits of one kind: those for another lock, condition or list of events than that which begins the cycles.
+fn of_one_argument(activations: Vec<Activation>) -> Vec<Activation> {
+    let mut counts: Vec<((WokenIn, CallArgument), usize)> = Vec::new();
+    for of in &activations {
+        let Some(wait) = wait(of) else { continue };
+        let known = counts.len();
+        match counts.iter_mut().find(|(of, _)| *of == wait) {
+            Some((_, count)) => *count += 1,
+            None if known == MOST_ARGUMENTS => return activations,
+            None => counts.push((wait, 1)),
+        }
+    }
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let kinds = |of: WokenIn| counts.iter().filter(|((kind, _), _)| *kind == of).count();
+    let likely = counts
+        .iter()
+        .filter(|((kind, _), count)| kinds(*kind) > 1 && count * LEAST_SHARE >= activations.len());
+    let found = likely.map(|(wait, _)| *wait).find_map(|begins| {
+        let is_own = |of: &Activation| wait(of) == Some(begins);
+        let is_other =
+            |of: &Activation| wait(of).is_some_and(|of| of.0 == begins.0 && of != begins);
+        begun_in(is_own, is_other, &activations)
+    });
+    found.unwrap_or(activations)
+}
+
+/// A wait for others with a time-out that can be told from those for others.
+fn wait(of: &Activation) -> Option<(WokenIn, CallArgument)> {
+    let kind = of.woken_in.is_for_others().then_some(of.woken_in);
+    kind.zip(of.argument)
+}
+
+/// The cycles if its `own` calls begin them periodically, with those of `other` ones in them.
+fn begun_in(
+    is_own: impl Fn(&Activation) -> bool,
+    is_other: impl Fn(&Activation) -> bool,
+    activations: &[Activation],
+) -> Option<Vec<Activation>> {
     let own: Vec<Activation> = activations
         .iter()
-        .filter(|of| of.woken_in == kind)
+        .filter(|of| is_own(of))
         .copied()
         .collect();
     let rhythm = Rhythm::new(&own).ok()?;
     if rhythm.anchor_ns.is_none() && rhythm.sleeps_ns.is_none() {
         return None;
     }
-    let is_other = |of: &&Activation| of.woken_in != kind && of.woken_in != WokenIn::Unknown;
     let is_due = |of: &&Activation| {
         let due_ns = of.programmed_ns;
         due_ns.is_some_and(|due_ns| rhythm.is_on_row(due_ns))
     };
-    let others = activations.iter().filter(is_other);
+    let others = activations.iter().filter(|of| is_other(of));
     if others.clone().filter(is_due).count() * 10 >= others.count() * DUE_OF_TEN {
         return Some(activations.to_vec());
     }
     let mut cycles: Vec<Activation> = Vec::with_capacity(own.len());
     for of in activations {
-        if !is_other(&of) {
+        if !is_other(of) {
             cycles.push(*of);
         } else if let Some(cycle) = cycles.last_mut() {
             cycle.go_on(of);
@@ -163,6 +209,24 @@ mod tests {
             let long = cycles[9];
             assert_eq!(long.run_ns, 300_000);
             assert_eq!(long.end_ns, 100 * MS + at_ms[1] * MS + 190_000);
+        }
+    }
+
+    #[test]
+    fn time_outs_of_a_wait_for_something_else_are_a_part_of_the_cycle() {
+        let at = |address| Some(CallArgument::Address(address));
+        let waits = |own, other| {
+            let mut all = a_loop(WokenIn::Futex, &[3, 6]);
+            for of in &mut all {
+                let is_own = of.woken_in == WokenIn::Sleep;
+                (of.woken_in, of.argument) = (WokenIn::Futex, if is_own { own } else { other });
+            }
+            cycles(all)
+        };
+        let found = waits(at(0x10), at(0x20));
+        assert_eq!((found.len(), found[9].run_ns), (199, 300_000));
+        for same in [at(0x10), None] {
+            assert_eq!(waits(at(0x10), same).len(), 237);
         }
     }
 

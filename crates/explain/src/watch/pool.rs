@@ -213,7 +213,7 @@ mod tests {
             let at_ns = number * 12 * MS;
             let asked_ns = Some(at_ns - ahead_ms * MS);
             thread.awaited.woken(at_ns, asked_ns, WokenIn::Events);
-            thread.waits.entered(&call.into());
+            thread.waits.entered(&call.into(), None);
             thread.waits.slept(at_ns + MS);
             thread.waits.ended(at_ns + 8 * MS, &Key::Thread(by));
             thread.waits.left();

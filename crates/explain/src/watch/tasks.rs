@@ -44,7 +44,9 @@ impl Task {
     /// one, and the timer reports how often it had expired before: no turn is without an event.
     pub fn is_by_lasting_timers(&self) -> bool {
         let lasting = self.turns.iter().filter(|of| of.timer.is_some()).count();
-        self.rhythm.begun_by == BegunBy::Timer && lasting * 2 > self.turns.len()
+        self.rhythm.begun_by == BegunBy::Timer
+            && self.turns.iter().all(|of| of.noted == 0)
+            && lasting * 2 > self.turns.len()
     }
 }
 

@@ -57,6 +57,12 @@ impl Thread {
         self.begin(at_ns, cpu, expiry, thread, WokenIn::Unknown);
     }
 
+    /// The signal of its timer came while it ran, and it has work to do first.
+    pub(super) fn notes_signal(&mut self) {
+        self.activity.noted += 1;
+        self.by_timers.notes();
+    }
+
     pub(super) fn begin(
         &mut self,
         at_ns: u64,
@@ -72,6 +78,7 @@ impl Thread {
             end_ns: at_ns,
             cpu,
             woken_in,
+            argument: self.waits.argument(),
             ..expiry.begins(thread)
         };
         self.awaited
@@ -99,7 +106,7 @@ impl Thread {
                 self.ran(since_ns, at_ns);
                 self.running_since = Some(at_ns);
             }
-            self.by_timers.waits_until(for_ns);
+            self.by_timers.waits_until(for_ns, self.waits.argument());
         }
     }
 
@@ -123,6 +130,7 @@ impl Thread {
     pub(super) fn handed(&mut self, at_ns: u64, cpu: u16, by: Key, thread: Option<u32>) {
         self.activity.other_wake_ups += 1;
         let woken_in = WokenIn::new(self.waits.call());
+        let argument = self.waits.argument();
         self.may_wait_for_others(false);
         self.waits.ended(at_ns, &by);
         let is_input = self
@@ -138,6 +146,7 @@ impl Thread {
         self.last_wake_up = Some((None, at_ns));
         let activation = Activation {
             woken_in,
+            argument,
             woken_by: thread,
             ..woken(at_ns, cpu)
         };
@@ -315,7 +324,7 @@ mod tests {
         thread.by_timers.begin(woken(0, 0), false);
         thread.switched_in(10, 0);
         if let Some(name) = call {
-            thread.waits.entered(&name.into());
+            thread.waits.entered(&name.into(), None);
         }
         thread.out(110, left);
         thread.handed(500, 0, Key::Thread(2), Some(2));
@@ -350,7 +359,7 @@ mod tests {
             (410, 19_000_000),
         ];
         for (at_ns, for_ns) in waits {
-            thread.waits.entered(&"ppoll".into());
+            thread.waits.entered(&"ppoll".into(), None);
             let programmed = Programmed {
                 for_ns,
                 at_ns,
@@ -379,7 +388,7 @@ mod tests {
         };
         thread.by_timers.begin(began, false);
         thread.switched_in(10, 0);
-        thread.waits.entered(&call.into());
+        thread.waits.entered(&call.into(), None);
         thread.out(110, Left::Sleeping);
         thread.handed(500, 0, Key::Thread(2), Some(2));
         thread.switched_in(500, 0);
@@ -413,7 +422,7 @@ mod tests {
             thread.by_timers.begin(turn, false);
             thread.handed.begin(woken(at_ns, 0), false);
             thread.switched_in(at_ns + 10, 0);
-            thread.waits.entered(&call.into());
+            thread.waits.entered(&call.into(), None);
             let left = if at_ns == 0 {
                 Left::Sleeping
             } else {

@@ -5,6 +5,7 @@ use super::activation::{Activation, TimedWait};
 use super::one_call::WokenIn;
 use super::sleep_call::RESUMED_NS;
 use crate::halt::TO_STOP_NS;
+use wakepath_timeline::CallArgument;
 
 /// Turns that have ended, and the one under way.
 #[derive(Debug, Default)]
@@ -95,6 +96,13 @@ impl Turns {
         }
     }
 
+    /// A signal of its timer comes, of which the thread only takes note.
+    pub(crate) fn notes(&mut self) {
+        if let Some(current) = &mut self.current {
+            current.activation.noted += 1;
+        }
+    }
+
     /// The thread waits for another, or for any event, and has run up to then.
     pub(crate) fn waits(&mut self) {
         if let Some(current) = self.current.as_mut().filter(|of| of.is_under_way()) {
@@ -103,10 +111,14 @@ impl Turns {
         }
     }
 
-    /// The thread waits for any event until an instant, and has run up to then.
-    pub(crate) fn waits_until(&mut self, for_ns: u64) {
+    /// The thread waits for any event until an instant, in a call with this argument, and has run up to then. If another
+    /// one began its turn, it waits for something else.
+    pub(crate) fn waits_until(&mut self, for_ns: u64, argument: Option<CallArgument>) {
         if let Some(current) = self.current.as_mut().filter(|of| of.is_under_way()) {
             let of = &mut current.activation;
+            if argument.is_some() && of.argument.is_some_and(|of| Some(of) != argument) {
+                return;
+            }
             let is_later = |known: TimedWait| for_ns > known.for_ns + RESUMED_NS;
             if !of.timed_wait.is_some_and(is_later) {
                 of.timed_wait = Some(TimedWait {

@@ -2,9 +2,13 @@
 
 use super::waker::{Key, Open, Waker};
 use std::sync::Arc;
+use wakepath_timeline::CallArgument;
 
 /// Maximum number of kinds of waits that are distinguished.
 const MOST_KINDS: usize = 64;
+
+/// From the end of rt_sigreturn() to the next signal that was pending, at most, in nanoseconds.
+const NEXT_SIGNAL_NS: u64 = 10_000;
 
 /// A thread's waits within its turns.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,10 +26,14 @@ pub struct TurnWaits {
 #[derive(Debug, Default)]
 pub(super) struct Waits {
     call: Option<Arc<str>>,
+    /// Its first argument, if that was recorded.
+    argument: Option<CallArgument>,
     since_ns: Option<u64>,
     /// The call's wait so far: who ended it last, and how long it took. A thread may be woken and sleep again
     /// before what it waits for is there.
     under_way: Option<(Key, u64)>,
+    /// When it last left rt_sigreturn(), in nanoseconds.
+    signal_served_ns: Option<u64>,
     /// A wake-up came while the thread was awake as far as anyone saw.
     is_awake: bool,
     /// Nobody saw how some of the call's wait began.
@@ -35,9 +43,25 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    pub fn entered(&mut self, call: &Arc<str>) {
+    pub fn entered(&mut self, call: &Arc<str>, argument: Option<CallArgument>) {
         self.left();
         self.call = Some(Arc::clone(call));
+        self.argument = argument;
+    }
+
+    /// It leaves the call at this time.
+    pub fn left_at(&mut self, at_ns: u64) {
+        if self.call() == Some("rt_sigreturn") {
+            self.signal_served_ns = Some(at_ns);
+        }
+        self.left();
+    }
+
+    /// Whether the thread takes a signal for its next turn at this time: it waits for one, or has just served the one
+    /// before. In mid-work a handler only takes note of it.
+    pub fn takes_signal(&self, at_ns: u64) -> bool {
+        let is_soon = |from_ns| at_ns.saturating_sub(from_ns) <= NEXT_SIGNAL_NS;
+        self.call.is_some() || self.signal_served_ns.is_some_and(is_soon)
     }
 
     pub fn left(&mut self) {
@@ -45,7 +69,8 @@ impl Waits {
         if let Some((by, ns)) = wait {
             self.count(&by, ns);
         }
-        (self.call, self.is_awake, self.is_partial) = (None, false, false);
+        (self.call, self.argument) = (None, None);
+        (self.is_awake, self.is_partial) = (false, false);
     }
 
     /// The thread goes to sleep.
@@ -62,6 +87,11 @@ impl Waits {
     /// The call that it is in.
     pub fn call(&self) -> Option<&str> {
         self.call.as_deref()
+    }
+
+    /// Its first argument, if that was recorded.
+    pub fn argument(&self) -> Option<CallArgument> {
+        self.argument
     }
 
     /// Something else than a timer woke it.
@@ -124,7 +154,7 @@ mod tests {
 
     /// Waits in read() from 0 on; at these times it sleeps, is woken by something and runs.
     fn read(waits: &mut Waits, sleeps: &[(Option<u64>, u64)]) {
-        waits.entered(&"read".into());
+        waits.entered(&"read".into(), None);
         for (slept_ns, woken_ns) in sleeps {
             if let Some(at_ns) = slept_ns {
                 waits.slept(*at_ns);

@@ -3,7 +3,7 @@
 
 use crate::stream::*;
 use wakepath_explain::{CallStack, Explained, Frame, LateCycle, Stacks, remedy};
-use wakepath_timeline::{CallTarget, Interrupt, Left, What};
+use wakepath_timeline::{CallArgument, CallTarget, Interrupt, Left, What};
 
 wakepath_test_program::tests![
     a_call_that_takes_long_is_named_with_its_time,
@@ -41,7 +41,13 @@ fn running() -> Stream {
 
 fn call(stream: &mut Stream, from_ns: u64, to_ns: u64, name: &str, descriptor: Option<u32>) {
     let name = name.into();
-    stream.at(from_ns, What::SystemCallEntry { name, descriptor });
+    stream.at(
+        from_ns,
+        What::SystemCallEntry {
+            name,
+            argument: descriptor.map(CallArgument::Descriptor),
+        },
+    );
     stream.at(to_ns, What::SystemCallExit);
 }
 
@@ -194,8 +200,13 @@ fn without_recorded_calls_both_are_possible() {
 fn calls_that_are_not_recorded_any_more_take_no_blame() {
     let mut stream = running();
     let name = "ioctl".into();
-    let descriptor = None;
-    stream.at(DUE + 20 * US, What::SystemCallEntry { name, descriptor });
+    stream.at(
+        DUE + 20 * US,
+        What::SystemCallEntry {
+            name,
+            argument: None,
+        },
+    );
     stream.at(
         DUE + 30 * US,
         What::Followed {
@@ -220,7 +231,13 @@ fn a_wait_in_a_call_names_the_call_and_its_target() {
         },
     );
     let (name, descriptor) = ("write".into(), Some(1));
-    stream.at(DUE + 19 * US, What::SystemCallEntry { name, descriptor });
+    stream.at(
+        DUE + 19 * US,
+        What::SystemCallEntry {
+            name,
+            argument: descriptor.map(CallArgument::Descriptor),
+        },
+    );
     let reader = thread(300, "terminal", 120);
     stream.switch(DUE + 20 * US, reader, Left::Sleeping);
     stream.wake(DUE + 620 * US);
@@ -301,7 +318,7 @@ fn a_wait_in_a_call_right_after_a_page_fault_is_the_call_s() {
             DUE + 40 * US,
             What::SystemCallEntry {
                 name,
-                descriptor: None,
+                argument: None,
             },
         )
         .switch(DUE + 60 * US, hog(), Left::Sleeping)

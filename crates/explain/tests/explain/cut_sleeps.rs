@@ -14,7 +14,7 @@ wakepath_test_program::tests![
 fn sleep() -> What {
     What::SystemCallEntry {
         name: "clock_nanosleep".into(),
-        descriptor: None,
+        argument: None,
     }
 }
 

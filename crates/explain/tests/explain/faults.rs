@@ -99,7 +99,7 @@ fn a_call_ends_a_fault() {
         let name = "getpid".into();
         let entry = What::SystemCallEntry {
             name,
-            descriptor: None,
+            argument: None,
         };
         stream.at(at_ns, FAULT).at(at_ns + US, entry);
         stream.at(at_ns + 14 * US, What::SystemCallExit);

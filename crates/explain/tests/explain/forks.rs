@@ -37,7 +37,7 @@ fn after(calls: &[&str], process: u32) -> Stream {
     for (call, at_ns) in calls.iter().zip((DUE - MS..).step_by(10_000)) {
         let entry = What::SystemCallEntry {
             name: (*call).into(),
-            descriptor: None,
+            argument: None,
         };
         stream.on(0, at_ns, 300, entry);
         stream.on(0, at_ns + US, 300, What::SystemCallExit);

@@ -22,7 +22,7 @@ const OPS: u32 = 700;
 fn call(name: &str) -> What {
     What::SystemCallEntry {
         name: name.into(),
-        descriptor: None,
+        argument: None,
     }
 }
 

@@ -311,7 +311,6 @@ fn a_sleep_that_outlasts_its_timer_until_a_thread_ends_it_is_a_late_cycle() {
                 stream.expire(due + 3 * US, LOOP);
             }
         }
-        let descriptor = None;
         stream
             .switch(due + late + 7 * US, LOOP, Left::Runnable)
             .at(due + late + 8 * US, What::SystemCallExit)
@@ -319,7 +318,7 @@ fn a_sleep_that_outlasts_its_timer_until_a_thread_ends_it_is_a_late_cycle() {
                 due + late + 50 * US,
                 What::SystemCallEntry {
                     name: name(),
-                    descriptor,
+                    argument: None,
                 },
             )
             .program(due + late + 51 * US, LOOP, due + MS)
@@ -337,7 +336,7 @@ fn a_loop_that_a_device_paces_has_its_period_and_its_wait() {
     let mut stream = Stream::new();
     let call = |name: &str| What::SystemCallEntry {
         name: name.into(),
-        descriptor: None,
+        argument: None,
     };
     let mut at = START;
     stream.switch(at - MS, LOOP, Left::Runnable);

@@ -2,7 +2,7 @@
 
 use crate::stream::*;
 use wakepath_explain::{Explained, remedy};
-use wakepath_timeline::{CallTarget, Left, SoftIrq, Thread, What};
+use wakepath_timeline::{CallArgument, CallTarget, Left, SoftIrq, Thread, What};
 
 wakepath_test_program::tests![
     data_held_back_until_an_acknowledgement_are_named_with_their_cure,
@@ -20,7 +20,7 @@ fn peer() -> Thread {
 fn call(name: &str) -> [What; 2] {
     let entry = What::SystemCallEntry {
         name: name.into(),
-        descriptor: Some(4),
+        argument: Some(CallArgument::Descriptor(4)),
     };
     [entry, What::SystemCallExit]
 }

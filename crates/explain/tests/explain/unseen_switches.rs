@@ -74,8 +74,13 @@ fn left_unseen(calls: bool) -> Explained {
     stream.at(DUE + 8 * US, What::SystemCallExit);
     if calls {
         let name = std::sync::Arc::from("read");
-        let descriptor = None;
-        stream.at(DUE + 20 * US, What::SystemCallEntry { name, descriptor });
+        stream.at(
+            DUE + 20 * US,
+            What::SystemCallEntry {
+                name,
+                argument: None,
+            },
+        );
     }
     stream.on(1, DUE + 30 * US, 0, What::IdleEntry { state: 1 });
     stream.current = idle();

@@ -3,7 +3,9 @@
 
 use crate::stream::*;
 use wakepath_explain::{Explained, Usual, remedy};
-use wakepath_timeline::{AllowedCpus, Budget, CallTarget, Left, Sample, Thread, What};
+use wakepath_timeline::{
+    AllowedCpus, Budget, CallArgument, CallTarget, Left, Sample, Thread, What,
+};
 
 wakepath_test_program::tests![
     another_event_that_the_thread_serves_is_not_its_cycle_s_work,
@@ -52,8 +54,14 @@ fn served_before(usual: Usual, next: Option<(u64, Option<u64>)>) -> Explained {
     stream
         .timer(DUE + 2 * US)
         .run(DUE + 7 * US, DUE, Left::Runnable);
-    let (name, descriptor) = ("epoll_wait".into(), None);
-    stream.at(DUE + 57 * US, What::SystemCallEntry { name, descriptor });
+    let name = "epoll_wait".into();
+    stream.at(
+        DUE + 57 * US,
+        What::SystemCallEntry {
+            name,
+            argument: None,
+        },
+    );
     if let Some((due_ns, time_out_ns)) = next {
         let sample = stream.samples[0];
         stream.samples.push(Sample {
@@ -144,9 +152,15 @@ fn taken(usual: Usual) -> Explained {
     stream
         .timer(DUE + 2 * US)
         .run(DUE + 7 * US, DUE, Left::Runnable);
-    let mut call = |from_ns: u64, to_ns: u64, name: &str, descriptor| {
+    let mut call = |from_ns: u64, to_ns: u64, name: &str, descriptor: Option<u32>| {
         let name = name.into();
-        stream.at(from_ns, What::SystemCallEntry { name, descriptor });
+        stream.at(
+            from_ns,
+            What::SystemCallEntry {
+                name,
+                argument: descriptor.map(CallArgument::Descriptor),
+            },
+        );
         stream.at(to_ns, What::SystemCallExit);
     };
     call(DUE + 57 * US, DUE + 58 * US, "read", Some(5));

@@ -2,6 +2,7 @@
 
 use super::call_names;
 use std::fmt::Write;
+use wakepath_timeline::CallArgument;
 
 /// Calls that neither wait nor take long, and that programs make by the million when they look at a clock in
 /// a loop: they are left out, and their time counts as the program's own.
@@ -83,9 +84,30 @@ pub(super) fn known_as(name: &'static str, first: u32) -> &'static str {
     }
 }
 
-/// Whether a call's first argument is a descriptor.
-pub(super) fn takes_descriptor(name: &str) -> bool {
-    OF_DESCRIPTOR.contains(&name)
+/// Calls whose first argument is the address of what they wait for.
+const OF_ADDRESS: [&str; 7] = [
+    "futex",
+    "futex_time64",
+    "futex_wait",
+    "futex_waitv",
+    "poll",
+    "ppoll",
+    "ppoll_time64",
+];
+/// Addresses of programs are below.
+const END_OF_ADDRESSES: u64 = 1 << 62;
+
+/// A call's first argument, if that identifies what it works on or waits for.
+pub(super) fn argument(name: &str, first: u64) -> Option<CallArgument> {
+    // The kernel takes the lower half of a descriptor alone.
+    let descriptor = first as u32;
+    if OF_DESCRIPTOR.contains(&name) {
+        (descriptor <= i32::MAX as u32).then_some(CallArgument::Descriptor(descriptor))
+    } else if OF_ADDRESS.contains(&name) {
+        (first < END_OF_ADDRESSES).then_some(CallArgument::Address(first))
+    } else {
+        None
+    }
 }
 
 /// The kernel's filter for events of these threads; `None` without any. Numbers of other threads can fall between them if

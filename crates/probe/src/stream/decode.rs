@@ -6,7 +6,7 @@ use std::sync::Arc;
 use wakepath_timeline::{Call, Interrupt, KernelEvent, SoftIrq, What, decoded};
 
 use super::call_names;
-use super::calls::{SETS_AFFINITY, known_as, takes_descriptor};
+use super::calls::{SETS_AFFINITY, argument, known_as};
 use super::format::{EventFormat, Field, FormatError};
 use super::left::StateBits;
 use super::page::Record;
@@ -237,25 +237,20 @@ impl Decoder {
             }
             Reading::SystemCallEntry { number, first } => {
                 let number = number.number(bytes)?;
-                // The kernel takes the lower half alone.
-                let first = first.number(bytes)? as u32;
-                let (name, is_of_descriptor) = match call_names::name(number) {
-                    Some(name) => {
-                        let name = known_as(name, first);
-                        (self.text(name.as_bytes()), takes_descriptor(name))
-                    }
-                    None => (self.text(format!("number {number}").as_bytes()), false),
+                let first = first.number(bytes)? as u64;
+                // Flags and thread numbers are the lower half.
+                let low = first as u32;
+                let name = match call_names::name(number) {
+                    Some(name) => self.text(known_as(name, low).as_bytes()),
+                    None => self.text(format!("number {number}").as_bytes()),
                 };
                 if &*name == SETS_AFFINITY {
                     // 0 is the caller itself.
-                    let thread = if first == 0 { current } else { first };
+                    let thread = if low == 0 { current } else { low };
                     give(What::SetsAffinity { thread });
                 }
-                let descriptor = is_of_descriptor && first <= i32::MAX as u32;
-                give(What::SystemCallEntry {
-                    name,
-                    descriptor: descriptor.then_some(first),
-                });
+                let argument = argument(&name, first);
+                give(What::SystemCallEntry { name, argument });
             }
             Reading::SystemCallExit => give(What::SystemCallExit),
             Reading::PageFault { user, error } => {

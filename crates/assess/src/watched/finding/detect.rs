@@ -66,10 +66,19 @@ fn way_of_waiting(
             found.extend(of.and_then(|steps_ns| executor_clock(&gaps, steps_ns)));
         }
         BegunBy::Timer if on_wall_clock * 2 > task.turns.len() => found.push(Finding::WallClock {
+            computes: false,
             gaps: gaps.count,
             longest_ns: gaps.longest_ns,
             steps_ns: activity.clock_steps_ns.clone(),
         }),
+        BegunBy::Timer if gaps.count > 0 && gaps.are_by_set_clock(activity) => {
+            found.push(Finding::WallClock {
+                computes: true,
+                gaps: gaps.count,
+                longest_ns: gaps.longest_ns,
+                steps_ns: activity.clock_steps_ns.clone(),
+            });
+        }
         BegunBy::Timer if gaps.count > 0 && rhythm.programmed && !task.is_of_event_loop() => {
             found.push(Finding::AskedForLater {
                 times: gaps.count,
@@ -202,6 +211,8 @@ fn sleeps_for(asked_ns: u64, samples: &[Sample], is_time_out: bool) -> Option<Fi
 struct Gaps {
     count: u64,
     longest_ns: u64,
+    /// From a period before each, in which its sleep may have been computed, to its end, in nanoseconds.
+    all: Vec<(u64, u64)>,
 }
 
 impl Gaps {
@@ -218,6 +229,7 @@ impl Gaps {
         let mut new = Self {
             count: 0,
             longest_ns: 0,
+            all: Vec::new(),
         };
         for two in samples.windows(2) {
             let interval_ns = two[1].due_ns.saturating_sub(two[0].due_ns);
@@ -225,11 +237,29 @@ impl Gaps {
             if was_in_time && interval_ns * 2 > period_ns * GAP_HALVES && !is_between(two) {
                 new.count += 1;
                 new.longest_ns = new.longest_ns.max(interval_ns);
+                new.all
+                    .push((two[0].wake_ns.saturating_sub(period_ns), two[1].wake_ns));
             }
         }
         new
     }
+
+    /// Whether the clock that counts from 1970 was set in each of them, by about as much as it is longer than others.
+    fn are_by_set_clock(&self, activity: &ThreadActivity) -> bool {
+        let sets = || activity.clock_set_ns.iter().zip(&activity.clock_steps_ns);
+        let is_by = |(from_ns, to_ns): &(u64, u64)| {
+            let is_within = |at_ns: u64| (*from_ns..=to_ns + SEEN_WITHIN_NS).contains(&at_ns);
+            let length_ns = to_ns - from_ns;
+            sets().any(|(at_ns, by_ns)| {
+                is_within(*at_ns) && (length_ns / 2..=length_ns).contains(&by_ns.unsigned_abs())
+            })
+        };
+        self.all.iter().all(is_by)
+    }
 }
+
+/// The setting of a clock is seen so long after it at most, in nanoseconds.
+const SEEN_WITHIN_NS: u64 = 200_000_000;
 
 /// Only where the thread's own latency is small against what the wake-up was late.
 fn woken_late(

@@ -315,9 +315,47 @@ fn what_a_way_of_waiting_costs_in_all_is_that_of_each_time() {
     }
     assert!(fix(&time_outs).contains("compute each time-out"));
     let gaps = Finding::WallClock {
+        computes: false,
         gaps: 3,
         longest_ns: 204 * MS,
         steps_ns: Vec::new(),
     };
     assert_eq!(gaps.lost_ns(1352), 3 * 204 * MS);
+}
+
+#[test]
+fn longer_sleeps_when_the_clock_is_set_are_computed_from_it() {
+    let turn = |due_ms: u64| Activation {
+        programmed_ns: Some(due_ms * MS),
+        expiry_ns: due_ms * MS,
+        switched_in_ns: due_ms * MS + 20_000,
+        end_ns: due_ms * MS + MS,
+        ..Activation::default()
+    };
+    // 150 ms are missing.
+    let dues = (0..40).map(|k| 1_000 + k * 10 + if k > 20 { 150 } else { 0 });
+    let turns: Vec<Activation> = dues.map(turn).collect();
+    let said = |by_ms: i64, set_ms: u64| {
+        let activity = ThreadActivity {
+            clock_steps_ns: vec![by_ms * MS.cast_signed()],
+            clock_set_ns: vec![set_ms * MS],
+            ..ThreadActivity::default()
+        };
+        let task = Task {
+            rhythm: Rhythm::new(&turns).unwrap(),
+            timer: None,
+            turns: turns.clone(),
+            unwoken: 0,
+            has_timer_wheel: false,
+        };
+        of_task((&activity, false), task)
+    };
+    let is_by_clock = |found: &[String]| found.iter().any(|of| of.contains("CLOCK_MONOTONIC"));
+    assert!(is_by_clock(&said(-150, 1_240)), "{:?}", said(-150, 1_240));
+    // Of another size, or at another time.
+    for (by_ms, set_ms) in [(-20, 1_240), (-150, 1_050)] {
+        let found = said(by_ms, set_ms);
+        assert!(!is_by_clock(&found), "{found:?}");
+        assert!(found.iter().any(|of| of.contains("skipped")), "{found:?}");
+    }
 }

@@ -27,6 +27,7 @@ pub const USUAL: Usual = Usual {
     calls_ns: std::collections::BTreeMap::new(),
     awaits_events: false,
     times_out: false,
+    due_at: None,
     serves_others: false,
     takes: std::collections::BTreeSet::new(),
     cpu: None,

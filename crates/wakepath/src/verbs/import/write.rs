@@ -327,6 +327,7 @@ fn kind(event: &wakepath_timeline::KernelEvent) -> Option<EventKind> {
         What::Call(_) => EventKind::Call,
         What::SystemCallEntry { .. }
         | What::SystemCallExit
+        | What::ClockSet { .. }
         | What::SetsAffinity { .. }
         | What::Followed { .. }
         | What::Descriptor { .. } => EventKind::SystemCall,
