@@ -163,6 +163,11 @@ impl Activations {
                     }
                 }
             }
+            What::WakeUp { thread, .. } => {
+                if let Some(of) = self.threads.get_mut(&thread.id) {
+                    of.woken_up();
+                }
+            }
             What::Switch {
                 previous,
                 left,
@@ -192,6 +197,7 @@ impl Activations {
             }
             What::SystemCallExit => {
                 if let Some(of) = self.threads.get_mut(&event.current) {
+                    of.woken_up();
                     of.sleeps.left(at_ns);
                     of.waits.left_at(at_ns);
                     of.fetches.left();

@@ -123,9 +123,15 @@ fn chain(threads: &[u32], all: &BTreeMap<u32, ThreadActivity>) -> Option<Chain> 
     }
     let fed: Vec<Fed<'_>> = threads
         .windows(2)
-        .filter_map(|two| {
+        .enumerate()
+        .filter_map(|(at, two)| {
             let (thread, feeder) = (all.get(&two[1])?, two[0]);
-            Some(Fed { thread, feeder })
+            let before = &threads[..at];
+            Some(Fed {
+                thread,
+                feeder,
+                before,
+            })
         })
         .collect();
     let passes = passes(&task.turns, task.rhythm.period_ns, &fed);
@@ -216,6 +222,22 @@ mod tests {
             is_merged: false,
         };
         assert_eq!(chain.passes[0], expected);
+    }
+
+    #[test]
+    fn a_wait_at_a_barrier_for_the_first_thread_s_next_cycle_is_no_part_of_a_pass() {
+        let mut threads = three();
+        let third = &mut threads.get_mut(&3).unwrap().handed;
+        for of in &mut *third {
+            of.woken_in = WokenIn::Futex;
+        }
+        third.extend(turns(9, Some(1), WokenIn::Futex));
+        third.sort_by_key(|of| of.expiry_ns);
+        let found = chains(&threads);
+        let chain = found.iter().find(|of| of.threads == [1, 2, 3]).unwrap();
+        assert_eq!(chain.passes.len() as u64, CYCLES);
+        let latencies = chain.passes.iter().map(Pass::latency_ns);
+        assert!(latencies.clone().all(|ns| ns == 3 * MS), "{latencies:?}");
     }
 
     /// The third thread wakes a fourth in every fifth of its turns.

@@ -9,6 +9,8 @@ use super::passes::Item;
 pub(super) struct Fed<'a> {
     pub thread: &'a ThreadActivity,
     pub feeder: u32,
+    /// The threads of the chain before that.
+    pub before: &'a [u32],
 }
 
 /// A thread at work without waiting for the next item, and its items, in order. Times are nanoseconds on
@@ -47,9 +49,11 @@ impl Fed<'_> {
                 true => Begins::Item,
                 false => Begins::Other,
             };
+            // At a barrier, for one, the thread waits for the next cycle of those before it.
+            let is_next = turn.woken_by.is_some_and(|by| self.before.contains(&by));
             match stays.last_mut() {
                 // In a wait for any event, the next one comes from elsewhere and is another matter.
-                _ if begins == Begins::Item || turn.woken_in == WokenIn::Events => {
+                _ if begins == Begins::Item || is_next || turn.woken_in == WokenIn::Events => {
                     stays.push(Stay::new(turn, begins));
                 }
                 Some(last) => {

@@ -23,6 +23,8 @@ pub(super) struct Thread {
     pub(super) running_since: Option<u64>,
     /// Whether it sleeps and no waker has been seen.
     pub(super) asleep: bool,
+    /// Whether it was woken on its way to sleep: it leaves its CPU as one that sleeps, and is ready.
+    is_woken: bool,
     pub(super) by_timers: Turns,
     pub(super) handed: Turns,
     pub(super) marked: Turns,
@@ -189,7 +191,13 @@ impl Thread {
             self.ran(since, at_ns);
             self.running_since = Some(at_ns);
         }
-        self.running_since.is_some()
+        self.is_woken = self.running_since.is_some();
+        self.is_woken
+    }
+
+    /// It is ready, or runs on. If it never left its CPU, nothing has changed.
+    pub(super) fn woken_up(&mut self) {
+        self.is_woken &= self.running_since.is_none();
     }
 
     pub(super) fn switched_in(&mut self, at_ns: u64, cpu: u16) {
@@ -211,7 +219,8 @@ impl Thread {
         if let Some(since) = ran_since {
             self.ran(since, at_ns);
         }
-        self.asleep = matches!(left, Left::Sleeping | Left::Blocked);
+        let is_woken = std::mem::take(&mut self.is_woken);
+        self.asleep = matches!(left, Left::Sleeping | Left::Blocked) && !is_woken;
         if self.asleep {
             self.waits.slept(at_ns);
             if left == Left::Sleeping {
@@ -268,7 +277,7 @@ impl Thread {
         self.activity.cut_by_loss += u64::from(self.by_timers.lose());
         self.activity.handed_cut_by_loss += u64::from(self.handed.lose());
         self.activity.marked_cut_by_loss += u64::from(self.marked.lose());
-        (self.running_since, self.asleep) = (None, false);
+        (self.running_since, self.asleep, self.is_woken) = (None, false, false);
         self.last_wake_up = None;
         self.sleeps.lose();
         self.waits.forget();

@@ -18,6 +18,7 @@ wakepath_test_program::tests![
     what_events_are_missing_in_is_left_out_and_counted,
     a_switch_that_was_not_told_is_taken_for_the_threads_first_event,
     a_wake_up_from_a_cpu_that_is_not_traced_is_counted_as_unseen,
+    a_thread_that_is_woken_on_its_way_to_sleep_is_ready,
     a_thread_that_another_wakes_has_its_period_from_its_wake_ups_and_names_the_other,
     a_device_s_interrupt_is_named_as_what_wakes_a_thread,
     a_thread_with_a_timer_s_period_keeps_it_whatever_else_wakes_it,
@@ -383,4 +384,23 @@ fn a_thread_that_mostly_waits_for_events_until_a_time_out_has_no_period_of_rare_
     assert!(rhythm(WokenIn::Events).is_err());
     // Naps while it serves what woke it.
     assert_eq!(rhythm(WokenIn::Sleep).unwrap().period_ns, 500 * MS);
+}
+
+fn a_thread_that_is_woken_on_its_way_to_sleep_is_ready() {
+    let mut stream = Stream::new();
+    for k in 0..21 {
+        let due = START + k * MS;
+        stream.program(due - 900 * US, LOOP, due);
+        stream.expire(due + 3 * US, LOOP);
+        stream.switch(due + 7 * US, LOOP, Left::Runnable);
+        // In its work it waits, and is woken before it has left its CPU.
+        stream.wake(due + 20 * US, LOOP);
+        stream.switch(due + 21 * US, HOG, Left::Blocked);
+        stream.switch(due + 29 * US, LOOP, Left::Runnable);
+        stream.switch(due + 57 * US, HOG, Left::Sleeping);
+    }
+    let (_, row, activity) = stream.row(LOOP);
+    assert_eq!((activity.unseen_wake_ups, row.samples.len()), (0, 20));
+    assert!(row.samples.iter().all(|s| s.execution_ns() == 50_000));
+    assert!(row.samples.iter().all(|s| s.cpu_time_ns == 42_000));
 }

@@ -10,8 +10,30 @@ const OTHERS_OF: u64 = 100;
 /// A remark on a thread, if it applies.
 type Remark = fn(&Watched) -> Option<String>;
 
-/// Remarks after the findings, in their order.
+/// Remarks after the findings, the weightiest first: those on cycles that are missing in its line.
 const REMARKS: &[Remark] = &[
+    |of| {
+        let is_known = |finding: &Finding| {
+            matches!(finding, Finding::RanPassed { .. } | Finding::LeftOut { .. })
+        };
+        if of.skipped.is_none() || of.findings.iter().any(is_known) {
+            return None;
+        }
+        count(
+            of.unseen,
+            ["due time", "due times"],
+            "passed before the cycle under way had ended, and it slept again until the next one. It made no call for \
+             these: it ran them at once, or left them out; --cycle with two probes in the program shows which",
+        )
+    },
+    |of| {
+        let activations = ["activation", "activations"];
+        count(
+            of.left_out,
+            activations,
+            "left out: events missing, or off the period grid",
+        )
+    },
     |of| {
         let cycles = counted(of.activations, "cycle", "cycles");
         (of.unwoken > 0).then(|| {
@@ -113,28 +135,6 @@ const REMARKS: &[Remark] = &[
              the timer's callback"
                 .to_owned()
         })
-    },
-    |of| {
-        let is_known = |finding: &Finding| {
-            matches!(finding, Finding::RanPassed { .. } | Finding::LeftOut { .. })
-        };
-        if of.skipped.is_none() || of.findings.iter().any(is_known) {
-            return None;
-        }
-        count(
-            of.unseen,
-            ["due time", "due times"],
-            "passed before the cycle under way had ended, and it slept again until the next one. It made no call for \
-             these: it ran them at once, or left them out; --cycle with two probes in the program shows which",
-        )
-    },
-    |of| {
-        let activations = ["activation", "activations"];
-        count(
-            of.left_out,
-            activations,
-            "left out: events missing, or off the period grid",
-        )
     },
     |of| {
         let wake_ups = ["wake-up", "wake-ups"];

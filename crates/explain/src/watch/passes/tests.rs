@@ -39,7 +39,11 @@ fn filter() -> Vec<Activation> {
 }
 
 fn by(thread: &ThreadActivity, feeder: u32) -> Fed<'_> {
-    Fed { thread, feeder }
+    Fed {
+        thread,
+        feeder,
+        before: &[],
+    }
 }
 
 fn fed(handed: Vec<Activation>, fetched_us: &[u64]) -> ThreadActivity {
