@@ -94,6 +94,16 @@ impl Placement {
         });
     }
 
+    /// A thread's name as it leaves its CPU: one that has executed another program has that one's name only then.
+    pub fn named(&mut self, thread: &Thread) {
+        let orders = self.stays.iter_mut().filter_map(|of| of.order.as_mut());
+        for order in orders.chain(&mut self.pending) {
+            if order.by.id == thread.id {
+                order.by.name.clone_from(&thread.name);
+            }
+        }
+    }
+
     /// It is on this CPU, or on its queue. `mover`: who had the stopper move it there.
     pub fn at(&mut self, at_ns: u64, cpu: u16, mover: Option<&Thread>, thread: &Thread) {
         let is_there = self.stays.back().is_some_and(|stay| stay.cpu == cpu);

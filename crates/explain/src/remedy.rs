@@ -160,8 +160,10 @@ fn blocked(wait: &Wait) -> Option<Remedy> {
             }
         }
         (Meanwhile::Ran, Some(holder)) if may_be_lock => fix::SHORT_HOLD.with(&[holder, holder]),
+        // Whatever the others of the chain do, the first one waits for it under the loop's lock.
         (Meanwhile::Slept | Meanwhile::Device(_), Some(holder)) if may_be_lock => {
-            fix::NO_WAIT_UNDER_LOCK.with(&[holder])
+            let first = wait.chain.first().map(|of| of.name.to_string());
+            fix::NO_WAIT_UNDER_LOCK.with(&[first.as_ref().unwrap_or(holder)])
         }
         (_, Some(holder)) => fix::NO_WAIT_FOR.with(&[holder]),
         (Meanwhile::Slept, None) if wait.call.as_ref().is_some_and(Call::is_for_lock) => {

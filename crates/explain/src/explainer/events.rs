@@ -90,6 +90,11 @@ impl Explainer {
                 next,
             } => {
                 self.mark(previous.id, at_ns, cpu, Happened::Out(*left));
+                if self.setters.remove(&previous.id) {
+                    for of in &mut self.loops {
+                        of.placement.named(previous);
+                    }
+                }
                 let priority = next.priority;
                 self.mark(next.id, at_ns, cpu, Happened::In { priority });
                 self.at(at_ns, cpu, None, next);
@@ -128,6 +133,7 @@ impl Explainer {
                 self.mark(event.current, at_ns, cpu, Happened::CallLeft);
             }
             What::SetsAffinity { thread } => {
+                self.setters.insert(event.current);
                 let by = self.cpus[index].current();
                 for &of in self.by_thread.get(thread).into_iter().flatten() {
                     self.loops[of].placement.set_by(at_ns, by, *thread);
