@@ -170,13 +170,16 @@ const REMARKS: &[Remark] = &[
     },
 ];
 
-/// All remarks on a thread; `cycle` describes the boundaries of its cycles, if probes mark them.
-pub(super) fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<String> {
-    let findings = of.findings.iter().map(Finding::with_fix);
+/// All remarks on a thread, each with the time that it is about, in nanoseconds; `cycle` describes the boundaries of its
+/// cycles, if probes mark them.
+pub(super) fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<(u64, String)> {
+    let findings = of.findings.iter();
+    let findings = findings.map(|found| (found.lost_ns(of.activations), found.with_fix()));
     let cycle = cycle.filter(|_| of.marked);
     let cycle = cycle.map(|cycle| format!("its cycles lie {cycle}"));
     let others = REMARKS.iter().filter_map(|remark| remark(of));
-    findings.chain(cycle).chain(others).collect()
+    let others = cycle.into_iter().chain(others);
+    findings.chain(others.map(|remark| (0, remark))).collect()
 }
 
 /// A remark on a count: `3 runs left out`.

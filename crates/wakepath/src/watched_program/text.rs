@@ -1,6 +1,7 @@
 //! The watched threads as a table, and what is not judged.
 
 use super::remarks::remarks;
+use std::cmp::Reverse;
 use std::fmt::Write;
 use wakepath_assess::explanation::urgency;
 use wakepath_assess::watched::{Figures, Remark, Watched};
@@ -14,6 +15,8 @@ use wakepath_verdict::counted;
 const MOST_NAMES: usize = 4;
 /// Threads without a period that are named of many; JSON has all.
 const MOST_NOT_JUDGED: usize = 8;
+/// Threads and remarks in a short answer, however little room there is: who is late is often told of another thread.
+const LEAST: usize = 2;
 /// Chains of threads in a short answer.
 const CHAINS_IN_SHORT: usize = 2;
 /// Threads without a period in a short answer.
@@ -41,12 +44,11 @@ pub fn in_short(figures: &Figures, most: usize) -> String {
     if !all.is_empty() {
         let latest = |of: &&Watched| of.latency_ns.as_ref().map_or(0, |latency| latency.max);
         let mut shown: Vec<&Watched> = all.iter().collect();
-        if shown.len() > most {
+        let threads = most.max(LEAST);
+        if shown.len() > threads {
             let leads = leading(all);
-            shown.sort_by_cached_key(|of| {
-                std::cmp::Reverse((Some(of.thread_id) == leads, latest(of)))
-            });
-            shown.truncate(most);
+            shown.sort_by_cached_key(|of| Reverse((Some(of.thread_id) == leads, latest(of))));
+            shown.truncate(threads);
         }
         text += &short_table(&shown).to_terminal(Some(columns()));
         if let Some(more @ 1..) = all.len().checked_sub(shown.len()) {
@@ -55,7 +57,7 @@ pub fn in_short(figures: &Figures, most: usize) -> String {
         }
         let names: Vec<&str> = shown.iter().map(|of| of.name.as_str()).collect();
         let remarks = each_remark(figures, |name| names.contains(&name)).into_iter();
-        for Remark { threads, remark } in remarks.take(most.div_ceil(2)) {
+        for Remark { threads, remark } in remarks.take(most.div_ceil(2).max(LEAST)) {
             let _ = writeln!(text, "{}: {remark}", names_of(&threads));
         }
         text += &sections(all, most);
@@ -81,20 +83,21 @@ fn leading(all: &[Watched]) -> Option<u32> {
     first.map(|of| of.thread_id)
 }
 
-/// Each thread's first remark, then each one's second, and so on; a remark on several threads once.
+/// The findings, that with the most time lost first; then each thread's first remark, each one's second, and so on; a
+/// remark on several threads once.
 fn each_remark(figures: &Figures, is_shown: impl Fn(&str) -> bool) -> Vec<Remark<'_>> {
     let cycle = figures.cycle.as_deref();
     let threads = figures.threads.iter().filter(|of| is_shown(&of.name));
     let of_each = threads.flat_map(|of| {
         let numbered = remarks(of, cycle).into_iter().enumerate();
-        numbered.map(|(number, remark)| (number, of.name.as_str(), remark))
+        numbered.map(|(number, (ns, remark))| ((Reverse(ns), number), of.name.as_str(), remark))
     });
     merged(of_each.collect())
 }
 
-/// Remarks, each with its place among those of its thread and the thread: by place, and equal ones as one.
-fn merged(mut all: Vec<(usize, &str, String)>) -> Vec<Remark<'_>> {
-    all.sort_by_cached_key(|(number, ..)| *number);
+/// Remarks, each with its place and the thread: by place, and equal ones as one.
+fn merged<P: Ord + Copy>(mut all: Vec<(P, &str, String)>) -> Vec<Remark<'_>> {
+    all.sort_by_key(|(place, ..)| *place);
     Remark::merged(all.into_iter().map(|(_, name, remark)| (name, remark)))
 }
 
