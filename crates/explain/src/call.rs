@@ -122,8 +122,8 @@ pub(crate) fn may_be_lock(call: Option<&Call>, uninterruptible: bool) -> bool {
     !uninterruptible && call.is_none_or(Call::is_for_lock)
 }
 
-/// The argument by which waits of one call are told apart. A condition variable of the C library wakes its waiters at two
-/// words by turns, which lie next to each other.
+/// The argument that distinguishes a wait from others in the same call. A condition variable of the C library wakes its
+/// waiters at two neighbouring words by turns.
 pub(crate) fn waits_at(argument: Option<CallArgument>) -> Option<CallArgument> {
     const WORDS: u64 = 8;
     argument.map(|argument| match argument {

@@ -1,7 +1,8 @@
 //! Whether the clock that counts from 1970 was set: how far it is ahead of `CLOCK_MONOTONIC`, looked at each time that
 //! events are read.
 
-use rustix::time::{ClockId, Timespec, clock_gettime};
+use rustix::time::{ClockId, clock_gettime};
+use wakepath_rt::clock;
 use wakepath_timeline::What;
 
 /// A smaller change may be that of a clock that runs faster or slower for a while, in nanoseconds.
@@ -25,18 +26,18 @@ impl ClockSets {
     /// Looks at the clocks: when, in nanoseconds on `CLOCK_MONOTONIC`, and what happened since the last look, if the clock
     /// was set.
     pub fn look(&mut self) -> Option<(u64, What)> {
-        let now = nanoseconds(clock_gettime(ClockId::Monotonic));
-        let wall = nanoseconds(clock_gettime(ClockId::Realtime));
-        let later = nanoseconds(clock_gettime(ClockId::Monotonic));
+        let now_ns = clock::monotonic_ns();
+        let wall = clock_gettime(ClockId::Realtime);
         // Off the CPU in between, it can't be compared.
-        if later - now > LEAST_NS / 4 {
+        if clock::monotonic_ns() - now_ns > LEAST_NS.unsigned_abs() / 4 {
             return None;
         }
+        let at_ns = now_ns.cast_signed();
         let by_ns = self.seen(Look {
-            at_ns: now,
-            ahead_ns: wall - now,
+            at_ns,
+            ahead_ns: wall.tv_sec * 1_000_000_000 + wall.tv_nsec as i64 - at_ns,
         })?;
-        Some((now.cast_unsigned(), What::ClockSet { by_ns }))
+        Some((now_ns, What::ClockSet { by_ns }))
     }
 
     fn seen(&mut self, look: Look) -> Option<i64> {
@@ -45,10 +46,6 @@ impl ClockSets {
         let may_be_slewed = (look.at_ns - before.at_ns) / LEAST_SHARE;
         (by_ns.abs() > LEAST_NS.max(may_be_slewed)).then_some(by_ns)
     }
-}
-
-fn nanoseconds(time: Timespec) -> i64 {
-    time.tv_sec * 1_000_000_000 + i64::from(time.tv_nsec)
 }
 
 #[cfg(test)]

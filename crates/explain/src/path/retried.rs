@@ -9,7 +9,7 @@ use wakepath_timeline::Left;
 /// Time-outs in a row after which nobody looks further.
 const MOST_TIME_OUTS: usize = 64;
 
-/// What ended the wait that goes on in the same call with the same argument after a time-out at a mark, before this
+/// What ended the wait that continues in the same call with the same argument after a time-out at a mark, before this
 /// instant.
 pub(super) fn ended_by(track: &Track, time_out: usize, before_ns: u64) -> Option<&Context> {
     let at_ns = track.marks()[time_out].at_ns;

@@ -128,7 +128,7 @@ fn of_one_argument(activations: Vec<Activation>) -> Vec<Activation> {
     found.unwrap_or(activations)
 }
 
-/// A wait for others with a time-out that can be told from those for others.
+/// A wait for others with a time-out, if its argument is known.
 fn wait(of: &Activation) -> Option<(WokenIn, CallArgument)> {
     let kind = of.woken_in.is_for_others().then_some(of.woken_in);
     kind.zip(of.argument)

@@ -15,7 +15,7 @@ use wakepath_verdict::counted;
 const MOST_NAMES: usize = 4;
 /// Threads without a period that are named of many; JSON has all.
 const MOST_NOT_JUDGED: usize = 8;
-/// Threads and remarks in a short answer, however little room there is: who is late is often told of another thread.
+/// Threads and remarks in a short answer, however little room there is: another thread's remark often shows who is late.
 const LEAST: usize = 2;
 /// Chains of threads in a short answer.
 const CHAINS_IN_SHORT: usize = 2;
