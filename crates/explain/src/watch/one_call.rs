@@ -35,8 +35,10 @@ const LIKELY: [WokenIn; 4] = [
 ];
 /// The call that begins cycles has a quarter of the activations or more.
 const LEAST_SHARE: usize = 4;
-/// A thread that waits at more places than these has none for its cycles.
-const MOST_ARGUMENTS: usize = 64;
+/// Of ten wake-ups by others, the number in one call that show what a thread waits for.
+const PACED_OF_TEN: usize = 6;
+/// A thread with more different waits than these has none for its cycles.
+const MOST_WAITS: usize = 64;
 /// Calls of which nine time-outs of ten are for due times take turns in beginning cycles, if they are a tenth of the
 /// activations or more. Python's waits for its interpreter lock end after 5 ms, which may be a due time.
 const DUE_OF_TEN: usize = 9;
@@ -97,76 +99,105 @@ fn of_one_kind(activations: Vec<Activation>) -> Vec<Activation> {
         .find_map(|kind| {
             let is_own = |of: &Activation| of.woken_in == kind;
             let is_other = |of: &Activation| !is_own(of) && of.woken_in != WokenIn::Unknown;
-            begun_in(is_own, is_other, &activations)
+            begun_in(&is_own, &is_other, &activations)
         });
     found.unwrap_or(activations)
 }
 
 /// The same for waits of one kind: those for another lock, condition or list of events than that which begins the cycles.
 fn of_one_argument(activations: Vec<Activation>) -> Vec<Activation> {
-    let mut counts: Vec<((WokenIn, CallArgument), usize)> = Vec::new();
-    for of in &activations {
-        let Some(wait) = wait(of) else { continue };
-        let known = counts.len();
-        match counts.iter_mut().find(|(of, _)| *of == wait) {
-            Some((_, count)) => *count += 1,
-            None if known == MOST_ARGUMENTS => return activations,
-            None => counts.push((wait, 1)),
-        }
-    }
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let kinds = |of: WokenIn| counts.iter().filter(|((kind, _), _)| *kind == of).count();
-    let likely = counts
-        .iter()
-        .filter(|((kind, _), count)| kinds(*kind) > 1 && count * LEAST_SHARE >= activations.len());
-    let found = likely.map(|(wait, _)| *wait).find_map(|begins| {
-        let is_own = |of: &Activation| wait(of) == Some(begins);
-        let is_other =
-            |of: &Activation| wait(of).is_some_and(|of| of.0 == begins.0 && of != begins);
-        begun_in(is_own, is_other, &activations)
+    let most = most_frequent(&activations, &|(kind, argument)| {
+        kind.is_for_others() && argument.is_some()
     });
-    found.unwrap_or(activations)
+    let Some((begins, _)) = most.filter(|(_, count)| count * LEAST_SHARE >= activations.len())
+    else {
+        return activations;
+    };
+    let is_own = |of: &Activation| wait(of) == begins;
+    let is_other = |of: &Activation| {
+        of.woken_in == begins.0 && of.argument.is_some() && of.argument != begins.1
+    };
+    if !activations.iter().any(is_other) {
+        return activations;
+    }
+    begun_in(&is_own, &is_other, &activations).unwrap_or(activations)
 }
 
-/// A wait for others with a time-out, if its argument is known.
-fn wait(of: &Activation) -> Option<(WokenIn, CallArgument)> {
-    let kind = of.woken_in.is_for_others().then_some(of.woken_in);
-    kind.zip(of.argument)
+/// The turns of a thread that something else than a timer begins, as that wakes it in one call: what it waits for in others,
+/// as for a file, is a part of the turn. Unchanged if it has no such call.
+pub(super) fn paced(handed: &[Activation]) -> Vec<Activation> {
+    let most = most_frequent(handed, &|(kind, _)| *kind != WokenIn::Unknown);
+    match most {
+        Some((begins, count)) if count * 10 >= handed.len() * PACED_OF_TEN => {
+            folded(handed, &|of| {
+                wait(of) != begins && of.woken_in != WokenIn::Unknown
+            })
+        }
+        _ => handed.to_vec(),
+    }
+}
+
+/// A wait that begins turns.
+type Wait = (WokenIn, Option<CallArgument>);
+
+fn wait(of: &Activation) -> Wait {
+    (of.woken_in, of.argument)
+}
+
+/// The most frequent of such waits, and how often it begins a turn; `None` without any, or if they are too many to tell.
+fn most_frequent(
+    activations: &[Activation],
+    is_one: &dyn Fn(&Wait) -> bool,
+) -> Option<(Wait, usize)> {
+    let mut counts: Vec<(Wait, usize)> = Vec::new();
+    for of in activations.iter().map(wait).filter(is_one) {
+        let known = counts.len();
+        match counts.iter_mut().find(|(wait, _)| *wait == of) {
+            Some((_, count)) => *count += 1,
+            None if known == MOST_WAITS => return None,
+            None => counts.push((of, 1)),
+        }
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count)
+}
+
+/// The activations, with the others put into those in which they fall.
+fn folded(activations: &[Activation], is_other: &dyn Fn(&Activation) -> bool) -> Vec<Activation> {
+    let mut cycles: Vec<Activation> = Vec::with_capacity(activations.len());
+    for of in activations {
+        match cycles.last_mut().filter(|_| is_other(of)) {
+            Some(cycle) => cycle.go_on(of),
+            None if is_other(of) => {}
+            None => cycles.push(*of),
+        }
+    }
+    cycles
 }
 
 /// The cycles if its `own` calls begin them periodically, with those of `other` ones in them.
 fn begun_in(
-    is_own: impl Fn(&Activation) -> bool,
-    is_other: impl Fn(&Activation) -> bool,
+    is_own: &dyn Fn(&Activation) -> bool,
+    is_other: &dyn Fn(&Activation) -> bool,
     activations: &[Activation],
 ) -> Option<Vec<Activation>> {
-    let own: Vec<Activation> = activations
-        .iter()
-        .filter(|of| is_own(of))
-        .copied()
-        .collect();
+    let own = activations.iter().filter(|of| is_own(of));
+    let own: Vec<Activation> = own.copied().collect();
     let rhythm = Rhythm::new(&own).ok()?;
     if rhythm.anchor_ns.is_none() && rhythm.sleeps_ns.is_none() {
         return None;
     }
-    let is_due = |of: &&Activation| {
+    let is_due = |of: &Activation| {
         let due_ns = of.programmed_ns;
         due_ns.is_some_and(|due_ns| rhythm.is_on_row(due_ns))
     };
-    let others = || activations.iter().filter(|of| is_other(of));
-    let take_turns = others().count() * 10 >= activations.len();
-    if take_turns && others().filter(is_due).count() * 10 >= others().count() * DUE_OF_TEN {
+    let others = activations.iter().filter(|of| is_other(of));
+    let (all, due) = others.fold((0, 0), |(all, due), of| {
+        (all + 1, due + usize::from(is_due(of)))
+    });
+    if all * 10 >= activations.len() && due * 10 >= all * DUE_OF_TEN {
         return Some(activations.to_vec());
     }
-    let mut cycles: Vec<Activation> = Vec::with_capacity(own.len());
-    for of in activations {
-        if !is_other(of) {
-            cycles.push(*of);
-        } else if let Some(cycle) = cycles.last_mut() {
-            cycle.go_on(of);
-        }
-    }
-    Some(cycles)
+    Some(folded(activations, is_other))
 }
 
 #[cfg(test)]
@@ -212,6 +243,34 @@ mod tests {
             assert_eq!(long.run_ns, 300_000);
             assert_eq!(long.end_ns, 100 * MS + at_ms[1] * MS + 190_000);
         }
+    }
+
+    #[test]
+    fn what_a_paced_thread_waits_for_in_its_work_is_a_part_of_the_turn() {
+        let of = |at_ms: u64, woken_in, descriptor| Activation {
+            argument: Some(CallArgument::Descriptor(descriptor)),
+            programmed_ns: None,
+            ..activation(at_ms * MS, woken_in)
+        };
+        let turn = |k: u64| {
+            let file = of(k * 10 + 2, WokenIn::Read, 4);
+            [of(k * 10, WokenIn::Read, 3)]
+                .into_iter()
+                .chain((k % 5 == 0).then_some(file))
+        };
+        let all: Vec<Activation> = (1..100).flat_map(turn).collect();
+        let found = paced(&all);
+        assert_eq!(found.len(), 99);
+        assert_eq!((found[4].run_ns, found[5].run_ns), (200_000, 100_000));
+        // Two senders.
+        let both = |k: u64| {
+            [
+                of(k * 10, WokenIn::Read, 3),
+                of(k * 10 + 5, WokenIn::Read, 4),
+            ]
+        };
+        let all: Vec<Activation> = (1..100).flat_map(both).collect();
+        assert_eq!(paced(&all), all);
     }
 
     #[test]

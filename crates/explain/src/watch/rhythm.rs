@@ -3,7 +3,7 @@
 use super::activation::{Activation, BegunBy};
 use super::naps::{are_naps, are_passed_by};
 use super::near_row::{NearRow, beside, time_outs};
-use super::one_call::WokenIn;
+use super::one_call::{WokenIn, paced};
 use super::sleep::Sleep;
 use super::sorted::Sorted;
 
@@ -105,6 +105,7 @@ impl Rhythm {
                 return Err(why);
             }
             let other = by(BegunBy::Other);
+            let handed = &paced(handed);
             if let Ok(rhythm) = Self::new(handed) {
                 return Ok(other(rhythm));
             }

@@ -3,6 +3,7 @@
 
 use super::activation::{Activation, BegunBy, ThreadActivity};
 use super::naps::are_naps;
+use super::one_call::paced;
 use super::pool::Pool;
 use super::rhythm::{NotPeriodic, Rhythm, expiry_ns};
 use super::row::{Row, due_ns, row};
@@ -61,11 +62,11 @@ impl ThreadActivity {
     }
 
     /// The activations that come with a rhythm of this thread.
-    pub fn turns(&self, rhythm: Rhythm) -> &[Activation] {
+    pub fn turns(&self, rhythm: Rhythm) -> Vec<Activation> {
         match rhythm.begun_by {
-            BegunBy::Timer => &self.activations,
-            BegunBy::Other => &self.handed,
-            BegunBy::Marks => &self.marked,
+            BegunBy::Timer => self.activations.clone(),
+            BegunBy::Other => paced(&self.handed),
+            BegunBy::Marks => self.marked.clone(),
         }
     }
 
@@ -106,7 +107,7 @@ impl ThreadActivity {
         };
         let turns = match begun_by {
             BegunBy::Timer => &self.activations,
-            BegunBy::Other => &self.handed,
+            BegunBy::Other => &paced(&self.handed),
             BegunBy::Marks => &self.marked,
         };
         Rhythm::irregular(turns, begun_by).map(|rhythm| self.whole(rhythm))
@@ -119,7 +120,7 @@ impl ThreadActivity {
     }
 
     fn whole(&self, rhythm: Rhythm) -> Task {
-        let mut turns = self.turns(rhythm).to_vec();
+        let mut turns = self.turns(rhythm);
         let mut unwoken = match rhythm.begun_by {
             BegunBy::Marks => self.unwoken,
             BegunBy::Timer | BegunBy::Other => 0,

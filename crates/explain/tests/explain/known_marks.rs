@@ -39,7 +39,7 @@ fn cycles_between_marks_begin_and_end_there_and_are_due_when_the_thread_was_woke
     assert!(rhythm.programmed && rhythm.anchor_ns.is_some());
     assert_eq!((of.unwoken, of.marked.len()), (0, 21));
     // The first one's timer was programmed before anything was recorded.
-    let row = row(of.turns(rhythm), rhythm);
+    let row = row(&of.turns(rhythm), rhythm);
     assert_eq!((row.samples.len(), row.left_out), (20, 1));
     for sample in &row.samples {
         // Without the 15 µs in which it waited, and nothing of what follows the second mark.
@@ -76,7 +76,7 @@ fn a_loop_that_never_sleeps_has_its_cycles_by_marks_and_they_are_told_as_unwoken
     let rhythm = of.rhythm().unwrap();
     assert_eq!((rhythm.period_ns, rhythm.begun_by), (MS, BegunBy::Marks));
     assert_eq!((of.unwoken, of.activations.len()), (20, 0));
-    let row = row(of.turns(rhythm), rhythm);
+    let row = row(&of.turns(rhythm), rhythm);
     assert_eq!(row.samples.len(), 20);
     let tenth = row.samples[9];
     assert_eq!((tenth.latency_ns(), tenth.execution_ns()), (0, 200_000));

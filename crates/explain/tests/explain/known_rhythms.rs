@@ -290,7 +290,7 @@ fn a_thread_that_another_wakes_has_its_period_from_its_wake_ups_and_names_the_ot
     );
     assert_eq!((rhythm.anchor_ns, rhythm.programmed), (None, false));
     assert_eq!(slow.wakers, [(Waker::Thread(thread(LOOP)), 21)]);
-    let row = row(slow.turns(rhythm), rhythm);
+    let row = row(&slow.turns(rhythm), rhythm);
     assert_eq!(row.samples.len(), 20);
     for (k, sample) in (0..).zip(&row.samples) {
         // Due when it is woken, 17 µs into the loop's period.

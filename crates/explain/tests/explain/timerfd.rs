@@ -130,7 +130,7 @@ fn watched(events: &[KernelEvent]) -> (ThreadActivity, Vec<Sample>) {
     let activity = activations.finish().remove(&LOOP).unwrap();
     let rhythm = activity.rhythm().unwrap();
     assert_eq!((rhythm.period_ns, rhythm.programmed), (MS, true));
-    let samples = row(activity.turns(rhythm), rhythm).samples;
+    let samples = row(&activity.turns(rhythm), rhythm).samples;
     (activity, samples)
 }
 
