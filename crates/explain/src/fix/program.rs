@@ -40,8 +40,8 @@ rows! {
     };
     SLEEP_AGAIN: Fix {
         name: "sleep again after EINTR",
-        words: "call clock_nanosleep again with the same absolute time as long as it returns EINTR, or block the signal in \
-                this thread (pthread_sigmask)",
+        words: "sleep again until the same due time as long as the call returns EINTR (clock_nanosleep with TIMER_ABSTIME), \
+                or block the signal in this thread (pthread_sigmask)",
         changes: "the loop's answer to EINTR, or its signal mask",
         who: &[Programmer],
         trial: None,

@@ -8,7 +8,7 @@
 use super::activation::{Activation, ThreadActivity, is_tick, outlives_sleep, sends_signal};
 use super::expiry::{Expiry, Programmed};
 use super::pool;
-use super::sleep_call::CutKey;
+use super::sleep_call::{CutKey, SIGNAL_SERVED};
 use super::thread::Thread;
 use super::waker::{Key, Open};
 use super::wall_clock;
@@ -190,6 +190,9 @@ impl Activations {
                         of.activity.started_ns.push(at_ns);
                     }
                     of.sleeps.entered(name);
+                    if &**name == SIGNAL_SERVED {
+                        of.signal_served(at_ns, cpu);
+                    }
                     let argument = waits_at(*argument);
                     of.waits.entered(name, argument);
                     of.fetches.entered(at_ns, name, argument);
@@ -301,7 +304,8 @@ impl Activations {
         let mut finished: BTreeMap<u32, ThreadActivity> = finished.collect();
         if !self.clock_sets.is_empty() {
             for of in finished.values_mut() {
-                (of.clock_set_ns, of.clock_steps_ns) = self.clock_sets.iter().copied().unzip();
+                of.clock_set_ns = self.clock_sets.iter().map(|(at_ns, _)| *at_ns).collect();
+                of.clock_steps_ns = self.clock_sets.iter().map(|(_, by_ns)| *by_ns).collect();
             }
         }
         for members in &pools {

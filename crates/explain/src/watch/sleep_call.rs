@@ -1,7 +1,9 @@
 //! A thread's sleep calls, and those ended by something other than their timer: a signal before the due time,
-//! or a thaw after it. Only threads whose system calls are recorded have any.
+//! or a thaw after it. A wait for any event with a time-out is a sleep if a signal's handler ends it. Only threads whose
+//! system calls are recorded have any.
 
 use super::waker::{Key, Open, Waker};
+use crate::call::waits_for_any_event;
 use std::sync::Arc;
 
 /// A sleep for nearly the same instant as the previous one resumes it, in nanoseconds: one for the remaining
@@ -9,6 +11,9 @@ use std::sync::Arc;
 pub(super) const RESUMED_NS: u64 = 200_000;
 /// From reading the clock to the event of the timer it takes no longer than this, usually, in nanoseconds.
 pub(super) const TO_START_NS: u64 = 20_000;
+
+/// The call by which a signal's handler returns.
+pub(super) const SIGNAL_SERVED: &str = "rt_sigreturn";
 
 /// What ended a sleep before its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +54,12 @@ pub(super) struct Asked {
 pub(super) struct SleepCalls {
     is_inside: bool,
     asked: Option<Asked>,
+    is_waiting: bool,
+    /// The time-out of the wait for any event that it is in.
+    time_out: Option<Asked>,
+    /// The last such wait, if something ended it before its time-out at this time, and the thread made no call since: a
+    /// signal, if the next is rt_sigreturn().
+    ended: Option<(Asked, CutKey, u64)>,
     /// The last sleep, if it was cut short and not asked for again yet: its due time, who cut it, and how
     /// early.
     cut: Option<(u64, CutKey, u64)>,
@@ -58,7 +69,11 @@ pub(super) struct SleepCalls {
 impl SleepCalls {
     /// The thread enters a call. One that the kernel resumes is a sleep only after a cut one.
     pub fn entered(&mut self, name: &str) {
-        self.asked = None;
+        (self.asked, self.time_out) = (None, None);
+        self.is_waiting = waits_for_any_event(name);
+        if name != SIGNAL_SERVED {
+            self.ended = None;
+        }
         self.is_inside = match name {
             "clock_nanosleep" | "clock_nanosleep_time64" | "nanosleep" => true,
             "restart_syscall" => self.cut.is_some(),
@@ -78,14 +93,23 @@ impl SleepCalls {
     /// Events are missing: the call that it is in is unknown.
     pub fn lose(&mut self) {
         (self.is_inside, self.asked) = (false, None);
+        (self.is_waiting, self.time_out) = (false, None);
+    }
+
+    /// The thread leaves the handler of a signal: the wait that this ended, and when.
+    pub fn signal_served(&mut self) -> Option<(Asked, u64)> {
+        let (asked, by, at_ns) = self.ended.take()?;
+        self.cut = Some((asked.for_ns, by, asked.for_ns - at_ns));
+        Some((asked, at_ns))
     }
 
     /// The thread starts a timer; whether it resumes by that the sleep that was cut short.
     pub fn started(&mut self, asked: Asked) -> bool {
-        if !self.is_inside {
-            return false;
+        match (self.is_inside, self.is_waiting) {
+            (true, _) => self.asked = Some(asked),
+            (_, true) => self.time_out = Some(asked),
+            _ => return false,
         }
-        self.asked = Some(asked);
         let Some((for_ns, by, early_ns)) = self.cut.take() else {
             return false;
         };
@@ -108,11 +132,15 @@ impl SleepCalls {
     }
 
     pub fn woken_by_its_timer(&mut self) {
-        self.asked = None;
+        (self.asked, self.time_out) = (None, None);
     }
 
     /// The thread is woken by something else than its timer: out of which sleep, if it was in one.
     pub fn woken(&mut self, at_ns: u64, by: impl FnOnce() -> CutKey) -> Option<Asked> {
+        if let Some(asked) = self.time_out.take() {
+            self.ended = (at_ns < asked.for_ns).then(|| (asked, by(), at_ns));
+            return None;
+        }
         let asked = self.asked.take()?;
         if at_ns < asked.for_ns {
             self.cut = Some((asked.for_ns, by(), asked.for_ns - at_ns));

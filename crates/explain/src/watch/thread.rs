@@ -128,6 +128,23 @@ impl Thread {
         self.by_timers.begin(activation, is_on_cpu);
     }
 
+    /// It leaves the handler of the signal that ended its wait for any event, if one did: its cycle began, early, as that
+    /// ended.
+    pub(super) fn signal_served(&mut self, at_ns: u64, cpu: u16) {
+        let Some((asked, woken_ns)) = self.sleeps.signal_served() else {
+            return;
+        };
+        self.last_wake_up = Some((Some(asked.for_ns), woken_ns));
+        let activation = Activation {
+            programmed_ns: Some(asked.for_ns),
+            asked_at_ns: Some(asked.at_ns),
+            woken_in: WokenIn::Events,
+            expiry_ns: woken_ns,
+            ..woken(self.running_since.unwrap_or(at_ns), cpu)
+        };
+        self.by_timers.begin_after_sleep(activation);
+    }
+
     /// Woken by something else than a timer, which this thread caused if one did.
     pub(super) fn handed(&mut self, at_ns: u64, cpu: u16, by: Key, thread: Option<u32>) {
         self.activity.other_wake_ups += 1;

@@ -71,6 +71,17 @@ impl Turns {
         self.current = Some(Current::new(activation, is_on_cpu, false));
     }
 
+    /// The same of a thread that runs: the previous one had ended with its last sleep in the call in which it began.
+    pub(crate) fn begin_after_sleep(&mut self, activation: Activation) {
+        if let Some(current) = &mut self.current
+            && let Some(slept) = current.slept
+        {
+            let of = &mut current.activation;
+            (of.end_ns, of.run_ns) = (slept.end_ns, slept.run_ns);
+        }
+        self.begin(activation, true);
+    }
+
     pub(crate) fn switched_in(&mut self, at_ns: u64, cpu: u16) {
         if let Some(current) = self.current.as_mut().filter(|current| !current.switched_in) {
             current.switched_in = true;

@@ -1,5 +1,6 @@
 //! Waits of a thread within its turns, by the system call and by who ended them.
 
+use super::sleep_call::SIGNAL_SERVED;
 use super::waker::{Key, Open, Waker};
 use std::sync::Arc;
 use wakepath_timeline::CallArgument;
@@ -51,7 +52,7 @@ impl Waits {
 
     /// It leaves the call at this time.
     pub fn left_at(&mut self, at_ns: u64) {
-        if self.call() == Some("rt_sigreturn") {
+        if self.call() == Some(SIGNAL_SERVED) {
             self.signal_served_ns = Some(at_ns);
         }
         self.left();

@@ -7,20 +7,31 @@ use wakepath_timeline::{Left, What};
 wakepath_test_program::tests![
     a_sleep_that_a_signal_ends_is_a_cycle_that_runs_early_and_its_sender_is_named,
     a_sleep_that_is_resumed_after_a_signal_is_no_cycle_of_its_own,
+    a_wait_for_any_event_is_cut_if_a_handler_runs_after_it,
     a_stop_in_the_sleep_delays_the_next_cycle_and_lengthens_none,
     a_sleep_whose_signal_comes_too_late_to_end_it_early_is_not_cut,
 ];
 
-fn sleep() -> What {
+fn call(name: &str) -> What {
     What::SystemCallEntry {
-        name: "clock_nanosleep".into(),
+        name: name.into(),
         argument: None,
     }
+}
+
+fn sleep() -> What {
+    call("clock_nanosleep")
 }
 
 /// Sleeps until each millisecond. A signal of the hog ends the sleeps before `cut` turns 300 µs early; the loop sleeps
 /// on if `resumes`, and otherwise runs at once.
 fn signalled(cut: &[u64], resumes: bool) -> ThreadActivity {
+    ended_early("clock_nanosleep", "rt_sigreturn", cut, resumes)
+}
+
+/// The same of sleeps in this call, which the loop follows with this one.
+fn ended_early(sleeps_in: &str, then: &str, cut: &[u64], resumes: bool) -> ThreadActivity {
+    let sleep = || call(sleeps_in);
     let mut stream = Stream::new();
     stream.program(START - MS, LOOP, START);
     for turn in 0..40 {
@@ -35,7 +46,9 @@ fn signalled(cut: &[u64], resumes: bool) -> ThreadActivity {
             stream
                 .wake(due - 304 * US, LOOP)
                 .switch(due - 301 * US, LOOP, Left::Runnable)
-                .at(due - 300 * US, What::SystemCallExit);
+                .at(due - 300 * US, What::SystemCallExit)
+                .at(due - 300 * US + 100, call(then))
+                .at(due - 300 * US + 200, What::SystemCallExit);
         }
         if is_cut && resumes {
             stream
@@ -158,4 +171,22 @@ fn a_sleep_whose_signal_comes_too_late_to_end_it_early_is_not_cut() {
     let activity = stream.activity().remove(&LOOP).unwrap();
     assert!(activity.cut_sleeps.is_empty(), "{:?}", activity.cut_sleeps);
     assert_eq!(activity.tasks().unwrap().remove(0).row().samples.len(), 39);
+}
+
+fn a_wait_for_any_event_is_cut_if_a_handler_runs_after_it() {
+    let activity = ended_early("ppoll", "rt_sigreturn", &[12, 20, 31], false);
+    let [cut] = &activity.cut_sleeps[..] else {
+        panic!("{:?}", activity.cut_sleeps);
+    };
+    assert_eq!((cut.times, cut.early_ns), (3, 304_000));
+    let samples = activity.tasks().unwrap().remove(0).row().samples;
+    let early = samples.iter().filter(|of| of.latency_ns() < 0);
+    assert_eq!(early.map(|of| of.cycle).collect::<Vec<u64>>(), [12, 20, 31]);
+    // The previous turn had ended with its wait.
+    assert_eq!(samples[11].execution_ns(), samples[10].execution_ns());
+    // An event that the loop reads is no signal, and a wait that continues is none that was cut.
+    for (then, resumes) in [("read", false), ("rt_sigreturn", true)] {
+        let activity = ended_early("ppoll", then, &[12, 20, 31], resumes);
+        assert!(activity.cut_sleeps.is_empty(), "{:?}", activity.cut_sleeps);
+    }
 }
