@@ -210,7 +210,7 @@ fn ranked(text: &mut String, of: &ConditionExplanation, most: usize, fixes: usiz
     let head = if late { "late cycles" } else { "cycles" };
     let _ = writeln!(
         text,
-        "  {:>11}  {:>7}  {:>7}  {:>6}  cause",
+        "  {:>11}  {:>7}  {:>9}  {:>6}  cause",
         head, "total", "worst", "share"
     );
     for alike in shown {
@@ -222,10 +222,10 @@ fn ranked(text: &mut String, of: &ConditionExplanation, most: usize, fixes: usiz
         let least = if alike.are_least() { "≥ " } else { "" };
         let _ = writeln!(
             text,
-            "  {:>11}  {:>7}  {:>7}  {:>4.1} %  {}",
+            "  {:>11}  {:>7}  {:>9}  {:>4.1} %  {}",
             format!("{least}{cycles}"),
             time(part(alike)),
-            time(worst(alike)),
+            format!("{least}{}", time(worst(alike))),
             100.0 * part(alike) as f64 / whole.max(1) as f64,
             alike.name(),
         );
@@ -251,7 +251,7 @@ fn ranked(text: &mut String, of: &ConditionExplanation, most: usize, fixes: usiz
         let share = 100.0 * rest as f64 / whole.max(1) as f64;
         let _ = writeln!(
             text,
-            "  {:>11}  {:>7}  {:>7}  {share:>4.1} %  {more} more",
+            "  {:>11}  {:>7}  {:>9}  {share:>4.1} %  {more} more",
             "",
             time(rest),
             ""
