@@ -1,8 +1,10 @@
 //! A recorded loop with a priority inversion: the section that waits, the lock's holder and what kept that off its CPU
 //! are what matters first.
 
-use super::*;
-use crate::started::{ask, loop_cpu, needs_real_time, needs_tracing, not_run};
+use crate::own_loop::{built_of, recorded};
+use crate::started::{Place, Start, ask, loop_cpu, needs_real_time, needs_tracing, not_run};
+use serde_json::Value;
+use std::path::PathBuf;
 
 wakepath_test_program::tests![a_recorded_loop_s_priority_inversion_is_what_matters_first];
 
@@ -70,9 +72,10 @@ fn program(place: &Place) -> PathBuf {
 fn a_recorded_loop_s_priority_inversion_is_what_matters_first() {
     needs_tracing(WHAT);
     needs_real_time(WHAT);
+    let _turn = super::turn();
     let place = Place::new();
     let program = program(&place);
-    let finished = recorded(place, "3s", &["--trace"], &program);
+    let finished = recorded(place, "6s", &["--trace"], &program);
     assert!(finished.code() != Some(1), "{}", finished.said());
     let explained = Start::command(&["explain", "--json"])
         .with(&[&finished.directory])

@@ -7,6 +7,7 @@ pub mod disturbed;
 pub mod full_disk;
 pub mod guard;
 pub mod halted;
+pub mod inversion;
 pub mod late_within;
 pub mod stalls;
 pub mod tries;

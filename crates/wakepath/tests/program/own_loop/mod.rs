@@ -6,7 +6,6 @@ pub mod conditions;
 pub mod examples;
 pub mod functions;
 pub mod hostile;
-pub mod inversion;
 pub mod languages;
 pub mod logging;
 pub mod misused;
@@ -52,14 +51,14 @@ fn built(place: &Place, compiler: &str, options: &[&str], source: &Path) -> Path
 }
 
 /// Builds a program of this C text.
-fn built_of(place: &Place, text: &str) -> PathBuf {
+pub fn built_of(place: &Place, text: &str) -> PathBuf {
     let source = place.path().join("source.c");
     std::fs::write(&source, text).unwrap();
     built(place, "cc", &["-std=c11"], &source)
 }
 
 /// Records the program, idle, for as long as this, with the result as JSON.
-fn recorded(place: Place, duration: &str, more: &[&str], program: &Path) -> Finished {
+pub fn recorded(place: Place, duration: &str, more: &[&str], program: &Path) -> Finished {
     let words = [
         "record",
         "--idle",
