@@ -90,7 +90,8 @@ impl Explainer {
                 next,
             } => {
                 self.mark(previous.id, at_ns, cpu, Happened::Out(*left));
-                if self.setters.remove(&previous.id) {
+                if let Some(at) = self.setters.iter().position(|of| *of == previous.id) {
+                    self.setters.swap_remove(at);
                     for of in &mut self.loops {
                         of.placement.named(previous);
                     }
@@ -133,7 +134,9 @@ impl Explainer {
                 self.mark(event.current, at_ns, cpu, Happened::CallLeft);
             }
             What::SetsAffinity { thread } => {
-                self.setters.insert(event.current);
+                if !self.setters.contains(&event.current) {
+                    self.setters.push(event.current);
+                }
                 let by = self.cpus[index].current();
                 for &of in self.by_thread.get(thread).into_iter().flatten() {
                     self.loops[of].placement.set_by(at_ns, by, *thread);

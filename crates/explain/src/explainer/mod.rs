@@ -28,7 +28,7 @@ use crate::threads::Threads;
 use crate::track::Happened;
 use crate::untold::Untold;
 use a_loop::Loop;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use wakepath_timeline::{KernelEvent, Sample, Thread};
 
@@ -64,7 +64,7 @@ pub struct Explainer {
     cpus: Vec<Cpu>,
     loops: Vec<Loop>,
     /// Threads that set the CPUs of others and have not left their own since.
-    setters: HashSet<u32>,
+    setters: Vec<u32>,
     /// Numbers of the loops of each thread: one with several timers has several.
     by_thread: HashMap<u32, Vec<usize>>,
     options: Options,
@@ -102,7 +102,7 @@ impl Explainer {
         let mut new = Self {
             cpus: Vec::new(),
             loops: loops.collect(),
-            setters: HashSet::new(),
+            setters: Vec::new(),
             by_thread,
             options,
             overheads: Overheads::default(),

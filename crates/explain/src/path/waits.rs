@@ -144,6 +144,8 @@ impl Cut<'_> {
             self.spans(cpu, at_ns, until_ns, |cut, from, to, span| {
                 let meanwhile = match &span.doing {
                     Doing::Thread(by) if by.id == id => Meanwhile::Ran,
+                    // The loop waits: a switch away from it was not recorded, nor who had the CPU.
+                    Doing::Thread(by) if by.id == cut.window.thread => Meanwhile::Unknown,
                     Doing::Thread(by) if (cut.window.is_own_tool)(by, from) => {
                         let cause = Cause::OwnTool(by.clone());
                         return cut.push(from, to, link.stretch, cause);

@@ -95,9 +95,14 @@ fn each_remark(figures: &Figures, is_shown: impl Fn(&str) -> bool) -> Vec<Remark
     merged(of_each.collect())
 }
 
+/// The time that a remark is about, the longest first, and its place among those of its thread.
+type Place = (Reverse<u64>, usize);
+
 /// Remarks, each with its place and the thread: by place, and equal ones as one.
-fn merged<P: Ord + Copy>(mut all: Vec<(P, &str, String)>) -> Vec<Remark<'_>> {
-    all.sort_by_key(|(place, ..)| *place);
+fn merged(mut all: Vec<(Place, &str, String)>) -> Vec<Remark<'_>> {
+    // Both are stable.
+    all.sort_by_cached_key(|((_, number), ..)| *number);
+    all.sort_by_cached_key(|((ns, _), ..)| *ns);
     Remark::merged(all.into_iter().map(|(_, name, remark)| (name, remark)))
 }
 
@@ -279,9 +284,14 @@ mod tests {
 
     #[test]
     fn a_remark_on_several_threads_is_written_once_with_their_names() {
-        let all =
-            ["imu", "arm", "log"].map(|name| (1, name, "ended while it was watched".to_owned()));
-        let own = (0, "arm", "had OTHER nice 0 before".to_owned());
+        let all = ["imu", "arm", "log"].map(|name| {
+            (
+                (Reverse(0), 1),
+                name,
+                "ended while it was watched".to_owned(),
+            )
+        });
+        let own = ((Reverse(0), 0), "arm", "had OTHER nice 0 before".to_owned());
         let merged = merged(all.into_iter().chain([own]).collect());
         let lines: Vec<String> = merged
             .iter()
