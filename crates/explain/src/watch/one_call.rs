@@ -123,8 +123,8 @@ fn of_one_argument(activations: Vec<Activation>) -> Vec<Activation> {
     begun_in(&is_own, &is_other, &activations).unwrap_or(activations)
 }
 
-/// The turns of a thread that something else than a timer begins, as that wakes it in one call: what it waits for in others,
-/// as for a file, is a part of the turn. Unchanged if it has no such call.
+/// The turns of a thread that something else than a timer begins by waking it in one call: its waits in other calls, as for
+/// a file, are a part of the turn. Unchanged without such a call.
 pub(super) fn paced(handed: &[Activation]) -> Vec<Activation> {
     let most = most_frequent(handed, &|(kind, _)| *kind != WokenIn::Unknown);
     match most {
@@ -144,7 +144,8 @@ fn wait(of: &Activation) -> Wait {
     (of.woken_in, of.argument)
 }
 
-/// The most frequent of such waits, and how often it begins a turn; `None` without any, or if they are too many to tell.
+/// The most frequent wait for which this holds, and how many turns it begins; `None` without any, or with too many
+/// different ones.
 fn most_frequent(
     activations: &[Activation],
     is_one: &dyn Fn(&Wait) -> bool,
@@ -256,7 +257,7 @@ mod tests {
             let file = of(k * 10 + 2, WokenIn::Read, 4);
             [of(k * 10, WokenIn::Read, 3)]
                 .into_iter()
-                .chain((k % 5 == 0).then_some(file))
+                .chain(k.is_multiple_of(5).then_some(file))
         };
         let all: Vec<Activation> = (1..100).flat_map(turn).collect();
         let found = paced(&all);
