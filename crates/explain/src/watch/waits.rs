@@ -33,6 +33,8 @@ pub(super) struct Waits {
     /// The call's wait so far: who ended it last, and how long it took. A thread may be woken and sleep again
     /// before what it waits for is there.
     under_way: Option<(Key, u64)>,
+    /// Whether its calls are recorded, as far as was seen.
+    has_calls: bool,
     /// When it last left rt_sigreturn(), in nanoseconds.
     signal_served_ns: Option<u64>,
     /// A wake-up came while the thread was awake as far as anyone saw.
@@ -46,6 +48,7 @@ pub(super) struct Waits {
 impl Waits {
     pub fn entered(&mut self, call: &Arc<str>, argument: Option<CallArgument>) {
         self.left();
+        self.has_calls = true;
         self.call = Some(Arc::clone(call));
         self.argument = argument;
     }
@@ -59,10 +62,10 @@ impl Waits {
     }
 
     /// Whether the thread takes a signal for its next turn at this time: it waits for one, or has just served the one
-    /// before. In mid-work a handler only takes note of it.
+    /// before. In mid-work a handler only takes note of it. Without recorded calls this is unknown, and taken to be so.
     pub fn takes_signal(&self, at_ns: u64) -> bool {
         let is_soon = |from_ns| at_ns.saturating_sub(from_ns) <= NEXT_SIGNAL_NS;
-        self.call.is_some() || self.signal_served_ns.is_some_and(is_soon)
+        !self.has_calls || self.call.is_some() || self.signal_served_ns.is_some_and(is_soon)
     }
 
     pub fn left(&mut self) {

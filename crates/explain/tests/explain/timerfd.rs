@@ -10,6 +10,7 @@ wakepath_test_program::tests![
     cycles_that_a_timerfd_serves_late_are_told_from_those_that_it_loses,
     a_timer_that_another_thread_sets_anew_serves_nobody,
     a_timer_that_is_set_for_a_time_that_has_passed_is_served_at_once,
+    a_signal_that_a_handler_only_takes_note_of_begins_no_cycle,
 ];
 
 const LOOP: u32 = 100;
@@ -212,4 +213,49 @@ fn a_timer_that_is_set_for_a_time_that_has_passed_is_served_at_once() {
     let late = samples[11];
     // Free 1.408 ms after the due time of cycle 10, set then, expired 3 µs later, done 2 µs after.
     assert_eq!(late.latency_ns(), 413_000);
+}
+
+/// The same by a timer's signals, for which the loop waits in pause(). It takes a late one after it returned from a
+/// handler, or in the middle of its work.
+fn signalled(after_handler: bool) -> ThreadActivity {
+    let (events, _) = run(100, |cycle| if cycle % 20 == 10 { 1_500 } else { 100 });
+    let call = |name: &str| What::SystemCallEntry {
+        name: name.into(),
+        argument: None,
+    };
+    let mut all = Vec::new();
+    let mut slept = true;
+    for mut of in events {
+        if let What::TimerStart { function, .. } | What::TimerExpiryEntry { function, .. } =
+            &mut of.what
+        {
+            *function = "it_real_fn".into();
+        }
+        let (at_ns, is_loop) = (of.at_ns, of.current == LOOP);
+        let mut add = |what| all.push(event(at_ns, LOOP, what));
+        match &of.what {
+            What::Switch { .. } if is_loop => add(call("pause")),
+            What::TimerStart { .. } if is_loop && after_handler && !slept => {
+                add(call("rt_sigreturn"));
+                add(What::SystemCallExit);
+            }
+            _ => {}
+        }
+        let is_in = matches!(of.what, What::Switch { .. }) && !is_loop;
+        slept = is_in || slept && !matches!(of.what, What::TimerStart { .. });
+        all.push(of);
+        if is_in {
+            all.push(event(at_ns, LOOP, What::SystemCallExit));
+        }
+    }
+    watched(&all).0
+}
+
+fn a_signal_that_a_handler_only_takes_note_of_begins_no_cycle() {
+    let of = |activity: &ThreadActivity| {
+        let lasting = activity.is_by_lasting_timers();
+        (activity.served_late, activity.noted, lasting)
+    };
+    assert_eq!(of(&signalled(true)), (5, 0, true));
+    assert_eq!(of(&signalled(false)), (0, 5, false));
 }
