@@ -88,14 +88,14 @@ fn matter(sum: &Sum<'_>, has_others: bool, policy: Option<&str>) -> Matter {
         [thread] if has_others => format!("{thread}: "),
         _ => String::new(),
     };
+    let more = if sum.are_least { " or more" } else { "" };
     Matter {
         what: one_line(&format!("{thread}{}", sum.name())),
         size: format!(
-            "{} at worst, {} in all, {}{}{}",
+            "{}{more} at worst, {} in all, {}{more}{}",
             three_digits(sum.worst_ns.cast_signed()),
             three_digits(sum.total_ns.cast_signed()),
             counted(sum.late_cycles, "late cycle", "late cycles"),
-            if sum.are_least { " or more" } else { "" },
             policy.map_or(String::new(), |policy| format!(" under {policy}")),
         ),
         remedy: one_line(sum.remedy),
