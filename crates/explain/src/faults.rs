@@ -85,7 +85,7 @@ fn last_before<'a>(track: &'a Track, wait: &Interval) -> Option<(&'a Happened, u
             Happened::Fault { .. } | Happened::Mapped => {
                 return Some((&mark.what, left_ns - mark.at_ns));
             }
-            Happened::CallEntered(..)
+            Happened::CallEntered(_)
             | Happened::CallLeft
             | Happened::CallsUnknown
             | Happened::Lost
@@ -248,7 +248,7 @@ fn faults(track: &Track, from_ns: u64, to_ns: u64) -> Vec<Fault> {
                 found.push(Fault::default());
                 (began_ns, since_ns) = (Some(at_ns), Some(at_ns));
             }
-            Happened::CallEntered(..) | Happened::CallLeft => {
+            Happened::CallEntered(_) | Happened::CallLeft => {
                 if let Some((_, fault)) = under_way {
                     fault.end(ran);
                 }

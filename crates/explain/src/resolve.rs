@@ -144,11 +144,17 @@ fn most(cycles: &[Raw], is_one: impl Fn(&Raw) -> bool) -> bool {
 /// The argument of the call in which nine cycles of ten or more come due, of those for which one is known.
 fn usual_argument(cycles: &[Raw]) -> Option<CallArgument> {
     let known = || cycles.iter().filter_map(|raw| raw.due_at);
-    let count = |argument| known().filter(|of| *of == argument).count();
-    let middle = known().nth(known().count() / 2)?;
-    let all = known().count();
-    let likely = [known().next()?, middle];
-    likely.into_iter().find(|of| count(*of) * 10 >= all * 9)
+    // Boyer and Moore's vote: what more than half have is left over when others cancel it out one by one.
+    let (mut likely, mut ahead) = (known().next()?, 0_usize);
+    for of in known() {
+        match (of == likely, ahead) {
+            (true, _) => ahead += 1,
+            (false, 0) => (likely, ahead) = (of, 1),
+            (false, _) => ahead -= 1,
+        }
+    }
+    let same = known().filter(|of| *of == likely).count();
+    (same * 10 >= known().count() * 9).then_some(likely)
 }
 
 /// Puts the usual in its place. `previous` is the cycle before, resolved.

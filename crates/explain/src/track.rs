@@ -188,7 +188,7 @@ impl Track {
         within.filter_map(|mark| {
             let is_change = matches!(
                 mark.what,
-                Happened::CallEntered(..) | Happened::CallLeft | Happened::CallsUnknown
+                Happened::CallEntered(_) | Happened::CallLeft | Happened::CallsUnknown
             );
             is_change.then_some(mark.at_ns)
         })
@@ -294,7 +294,7 @@ impl Track {
 fn shows_call(mark: &Mark) -> bool {
     matches!(
         mark.what,
-        Happened::CallEntered(..)
+        Happened::CallEntered(_)
             | Happened::CallLeft
             | Happened::CallsUnknown
             | Happened::Lost
@@ -327,7 +327,7 @@ fn follow((state, woken): (State, bool), mark: &Mark) -> (State, bool) {
         | Happened::Fault { .. }
         | Happened::Mapped
         | Happened::Moved { .. }
-        | Happened::CallEntered(..)
+        | Happened::CallEntered(_)
         | Happened::CallLeft
         | Happened::CallsUnknown => (state, woken),
         Happened::Lost | Happened::Gap => UNKNOWN,

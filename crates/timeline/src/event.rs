@@ -163,7 +163,7 @@ pub enum What {
     },
     /// The current thread leaves its system call.
     SystemCallExit,
-    /// The clock that counts from 1970 was set, at most a tenth of a second before this.
+    /// The clock that counts from 1970 was set since events were last read, usually a tenth of a second before this.
     ClockSet {
         /// By how much, in nanoseconds.
         by_ns: i64,

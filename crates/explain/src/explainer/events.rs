@@ -185,7 +185,7 @@ impl Explainer {
 
     /// Notes what happened to a thread that has loops.
     fn mark(&mut self, thread: u32, at_ns: u64, cpu: u16, what: Happened) {
-        let is_call = matches!(what, Happened::CallEntered(..) | Happened::CallLeft);
+        let is_call = matches!(what, Happened::CallEntered(_) | Happened::CallLeft);
         for &of in self.by_thread.get(&thread).into_iter().flatten() {
             self.loops[of].calls |= is_call;
             self.loops[of].mark(at_ns, cpu, what.clone());

@@ -27,8 +27,7 @@ pub(super) fn ended_at_last_by<'a>(track: &'a Track, interval: &Interval) -> Opt
         let Some(begun) = next(track, ended, is_next) else {
             return Some(from);
         };
-        let is_next =
-            |what: &Happened| matches!(what, Happened::Out(_) | Happened::CallEntered(..));
+        let is_next = |what: &Happened| matches!(what, Happened::Out(_) | Happened::CallEntered(_));
         let stopped = next(track, begun, is_next).filter(|&at| {
             let is_soon = track.marks()[at].at_ns <= track.marks()[begun].at_ns + TO_STOP_NS;
             is_soon && track.marks()[at].what == Happened::Out(Left::Stopped)

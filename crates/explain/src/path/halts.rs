@@ -211,7 +211,7 @@ fn sender_before(track: &Track, left: usize) -> Option<Option<Thread>> {
                 from: Context::Thread(thread),
                 ..
             } => return Some(Some(thread.clone())),
-            Happened::Waking { .. } | Happened::CallEntered(..) => return Some(None),
+            Happened::Waking { .. } | Happened::CallEntered(_) => return Some(None),
             Happened::Lost
             | Happened::Gap
             | Happened::CallsUnknown

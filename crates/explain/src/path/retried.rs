@@ -26,7 +26,8 @@ pub(super) fn ended_by(track: &Track, time_out: usize, before_ns: u64) -> Option
             Happened::CallEntered(entered) if entered == wait => is_in_wait = true,
             Happened::CallEntered(other) if is_elsewhere(wait, other) => return None,
             Happened::CallEntered(_) | Happened::CallLeft => is_in_wait = false,
-            Happened::Out(Left::Sleeping) => is_asleep = is_in_wait,
+            Happened::Out(Left::Sleeping) if !is_in_wait => return None,
+            Happened::Out(Left::Sleeping) => is_asleep = true,
             Happened::Waking { from, .. } if is_asleep => match from {
                 Context::Timer { .. } if time_outs == MOST_TIME_OUTS => return None,
                 Context::Timer { .. } => (time_outs, is_asleep) = (time_outs + 1, false),

@@ -22,6 +22,7 @@ mod nagle;
 mod offline_cpus;
 mod own_threads;
 mod page_waits;
+mod retried;
 mod shares;
 mod stood_still;
 mod storms;
@@ -53,6 +54,7 @@ wakepath_test_program::program![
     offline_cpus::TESTS,
     own_threads::TESTS,
     page_waits::TESTS,
+    retried::TESTS,
     shares::TESTS,
     stood_still::TESTS,
     storms::TESTS,

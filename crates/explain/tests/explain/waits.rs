@@ -3,7 +3,7 @@
 
 use crate::stream::*;
 use wakepath_explain::{Bands, CallStack, Explained, Frame, LateCycle, LatePiece, Stacks, Totals};
-use wakepath_timeline::{CallArgument, Interrupt, Left, SoftIrq, Thread, What};
+use wakepath_timeline::{Interrupt, Left, SoftIrq, Thread, What};
 
 wakepath_test_program::tests![
     a_lock_s_holder_that_a_less_urgent_thread_keeps_off_is_priority_inversion,
@@ -27,13 +27,12 @@ wakepath_test_program::tests![
     an_answer_that_comes_after_the_due_time_is_waited_for,
     a_sleep_of_the_loop_s_own_beyond_its_due_time_is_named_so,
     a_signal_that_stops_a_waiting_loop_is_not_what_it_waited_for,
-    a_lock_asked_for_again_after_each_time_out_is_one_wait,
 ];
 
 const HOLDER: u32 = 300;
 const OTHER: u32 = 400;
 
-fn holder(priority: i32) -> Thread {
+pub fn holder(priority: i32) -> Thread {
     thread(HOLDER, "logger", priority)
 }
 
@@ -56,7 +55,7 @@ fn woken(stream: &mut Stream, at_ns: u64) -> Explained {
     stream.explain().remove(0)
 }
 
-fn causes(cycle: &Explained) -> Vec<(String, u64)> {
+pub fn causes(cycle: &Explained) -> Vec<(String, u64)> {
     let pieces = cycle.execution.iter().filter(|piece| {
         let kind = piece.cause.kind();
         piece.ns() > 3 * US && kind != "own-code"
@@ -457,53 +456,4 @@ fn a_signal_that_stops_a_waiting_loop_is_not_what_it_waited_for() {
     let stop = "stopped by a signal or debugger, from ops-400 (OTHER)";
     assert_eq!(sum(stop) / MS, 2, "{causes:#?}");
     assert!(sum("blocked on logger-300") > 1_900 * US, "{causes:#?}");
-}
-
-/// The loop waits from 20 µs after its due time on, has a time-out 300 µs after it, and waits again until the holder wakes
-/// it: for the lock at this address.
-fn retried(again_at: u64) -> Vec<(String, u64)> {
-    let mut stream = Stream::with(hog(), fifo());
-    let what = What::Followed {
-        thread: LOOP,
-        process: 90,
-        calls: true,
-    };
-    stream.at(DUE - MS, what);
-    stream
-        .timer(DUE + 2 * US)
-        .run(DUE + 7 * US, DUE, Left::Runnable);
-    let enter = |stream: &mut Stream, at_ns, address| {
-        let (name, argument) = ("futex".into(), Some(CallArgument::Address(address)));
-        stream.at(at_ns, What::SystemCallEntry { name, argument });
-    };
-    enter(&mut stream, DUE + 19 * US, 0x1000);
-    let again = stream.the_loop.clone();
-    stream
-        .switch(DUE + 20 * US, hog(), Left::Sleeping)
-        .timer(DUE + 300 * US)
-        .switch(DUE + 302 * US, again.clone(), Left::Runnable)
-        .at(DUE + 303 * US, What::SystemCallExit);
-    enter(&mut stream, DUE + 304 * US, again_at);
-    stream
-        .switch(DUE + 305 * US, holder(120), Left::Sleeping)
-        .wake(DUE + 900 * US)
-        .switch(DUE + 902 * US, again, Left::Runnable)
-        .at(DUE + 903 * US, What::SystemCallExit);
-    stream.samples[0].end_ns = DUE + 940 * US;
-    causes(&stream.explain().remove(0))
-}
-
-fn a_lock_asked_for_again_after_each_time_out_is_one_wait() {
-    let name = "in futex(): blocked on logger-300 (OTHER)";
-    let ns = |found: &[(String, u64)]| -> u64 {
-        let on = found.iter().filter(|(cause, _)| cause.starts_with(name));
-        on.map(|(_, ns)| ns).sum()
-    };
-    // The C library wakes the waiters of a condition variable at either of two words.
-    for again_at in [0x1000, 0x1004] {
-        let found = retried(again_at);
-        assert!(ns(&found) >= 875 * US, "{found:?}");
-    }
-    let found = retried(0x2000);
-    assert!((590 * US..600 * US).contains(&ns(&found)), "{found:?}");
 }

@@ -11,6 +11,7 @@ wakepath_test_program::tests![
     another_event_that_the_thread_serves_is_not_its_cycle_s_work,
     an_event_that_each_cycle_waits_for_is_part_of_the_cycle,
     a_wait_that_no_time_out_ends_for_the_next_cycle_is_part_of_the_cycle,
+    a_wait_for_other_descriptors_than_the_usual_is_part_of_the_cycle,
     an_event_that_comes_while_the_thread_runs_is_shown_by_the_call_that_takes_it,
     a_run_that_throttling_ends_names_the_ready_thread_of_its_process,
     a_ready_thread_of_another_process_is_no_reason_to_spin,
@@ -59,7 +60,7 @@ fn served_before(usual: Usual, next: Option<(u64, Option<u64>)>) -> Explained {
         DUE + 57 * US,
         What::SystemCallEntry {
             name,
-            argument: None,
+            argument: Some(CallArgument::Descriptor(3)),
         },
     );
     if let Some((due_ns, time_out_ns)) = next {
@@ -135,6 +136,16 @@ fn a_wait_that_no_time_out_ends_for_the_next_cycle_is_part_of_the_cycle() {
         // Its timer may outlive the wait.
         let cycle = served_before(awaiting(), Some((next_ns, time_out_ns)));
         assert_eq!(of_kind(&cycle, "other-work"), 30_000_000);
+    }
+}
+
+fn a_wait_for_other_descriptors_than_the_usual_is_part_of_the_cycle() {
+    for (usual_descriptor, is_within) in [(3, false), (4, true)] {
+        let cycle = served(Usual {
+            due_at: Some(CallArgument::Descriptor(usual_descriptor)),
+            ..awaiting()
+        });
+        assert_eq!(of_kind(&cycle, "other-work") == 0, is_within, "{cycle:#?}");
     }
 }
 
@@ -280,6 +291,20 @@ fn a_loop_whose_cpus_were_set_meets_what_runs_there() {
         format!("moved from CPU 0 to CPU 1 by manager (OTHER): {RADIO}")
     );
     assert_eq!(cause(1), RADIO);
+    // A shell's child that executed another program since its switch-in.
+    let by_taskset = |stream: &mut Stream| {
+        set(stream);
+        let ends = What::Switch {
+            previous: thread(OTHER, "taskset", 120),
+            left: Left::Dead,
+            next: idle(),
+        };
+        stream.on(0, DUE - 990 * US, OTHER, ends);
+    };
+    assert_eq!(
+        on_the_radio_s_cpu(by_taskset, &[])(0),
+        format!("moved from CPU 0 to CPU 1 by taskset (OTHER): {RADIO}")
+    );
     let set_another = |stream: &mut Stream| {
         let call = What::SetsAffinity { thread: LOOP + 1 };
         stream.on(0, DUE - 1_000 * US, OTHER, call);

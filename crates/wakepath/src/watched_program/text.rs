@@ -292,16 +292,21 @@ mod tests {
             )
         });
         let own = ((Reverse(0), 0), "arm", "had OTHER nice 0 before".to_owned());
-        let merged = merged(all.into_iter().chain([own]).collect());
+        let late = ((Reverse(9), 2), "log", "was woken late".to_owned());
+        let merged = merged(all.into_iter().chain([own, late]).collect());
         let lines: Vec<String> = merged
             .iter()
             .map(|of| format!("{}: {}", names_of(&of.threads), of.remark))
             .collect();
         let expected = [
+            "log: was woken late",
             "arm: had OTHER nice 0 before",
             "imu, arm, log: ended while it was watched",
         ];
-        assert_eq!(lines, expected, "each thread's first remark comes first");
+        assert_eq!(
+            lines, expected,
+            "lost time comes first, then each thread's first remark"
+        );
     }
 
     #[test]

@@ -258,7 +258,7 @@ impl Gaps {
     }
 }
 
-/// The setting of a clock is seen so long after it at most, in nanoseconds.
+/// A clock that is set is seen within this, in nanoseconds: events are read twice as often.
 const SEEN_WITHIN_NS: u64 = 200_000_000;
 
 /// Only where the thread's own latency is small against what the wake-up was late.
