@@ -235,7 +235,7 @@ impl Finding {
             Self::WallClock { .. } => &fix::MONOTONIC_CLOCK,
             Self::ExecutorClock { .. } => &fix::NO_CLOCK_STEPS,
             Self::WokenLate {
-                by: WakerKind::Thread,
+                by: WakerKind::Thread | WakerKind::Threads,
                 ..
             } => &fix::WATCH_WAKER,
             Self::WokenLate { .. } => &fix::WATCH_SENDER,
@@ -442,6 +442,7 @@ impl fmt::Display for Finding {
                 f.write_str(match by {
                     WakerKind::Network => "the sender or the network is late",
                     WakerKind::Thread => "that thread is late, or the event that it waits for",
+                    WakerKind::Threads => "those threads are late, or the events that it waits for",
                     WakerKind::Device => "the device or its bus is late",
                     WakerKind::Unknown => "the sender is late",
                 })

@@ -24,6 +24,8 @@ pub struct WokenBy {
 pub enum WakerKind {
     /// A thread.
     Thread,
+    /// Several threads, none of them most often.
+    Threads,
     /// The network's reception.
     Network,
     /// An interrupt or its tail.
@@ -33,15 +35,28 @@ pub enum WakerKind {
 }
 
 impl WokenBy {
-    /// The most frequent waker.
+    /// The most frequent waker, or the threads among them together where most wake-ups come from threads of which each
+    /// wakes it seldom, as those that end while it waits for each.
     pub(super) fn new(activity: &ThreadActivity) -> Option<Self> {
         let (waker, times) = activity.wakers.first()?;
+        let of = activity.other_wake_ups;
+        let is_thread = |waker: &Waker| matches!(waker, Waker::Thread(_));
+        let threads = activity.wakers.iter().filter(|(by, _)| is_thread(by));
+        let by_threads: u64 = threads.clone().map(|(_, times)| times).sum();
+        if times * 2 < of && by_threads * 2 >= of {
+            return Some(Self {
+                waker: format!("{} threads", threads.count()),
+                kind: WakerKind::Threads,
+                times: by_threads,
+                of,
+            });
+        }
         let (waker, kind) = Self::named(waker);
         Some(Self {
             waker,
             kind,
             times: *times,
-            of: activity.other_wake_ups,
+            of,
         })
     }
 

@@ -1,6 +1,6 @@
 //! Facts that a reader needs to read a watched thread's line correctly.
 
-use wakepath_assess::watched::{Finding, Watched, WokenBy};
+use wakepath_assess::watched::{Finding, WakerKind, Watched, WokenBy};
 use wakepath_timeline::duration;
 use wakepath_verdict::counted;
 
@@ -85,10 +85,17 @@ const REMARKS: &[Remark] = &[
     },
     |of| {
         let WokenBy {
-            waker, times, of, ..
+            waker,
+            kind,
+            times,
+            of,
         } = of.woken_by.as_ref()?;
+        let wakes = match kind {
+            WakerKind::Threads => "wake",
+            _ => "wakes",
+        };
         Some(format!(
-            "{waker} wakes it, {times} of {of} times, and not a timer: latency counts from its being \
+            "{waker} {wakes} it, {times} of {of} times, and not a timer: latency counts from its being \
              woken"
         ))
     },
