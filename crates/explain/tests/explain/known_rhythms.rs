@@ -2,7 +2,7 @@
 
 use crate::hand_made::{HOG, LOOP, MS, SLOW, START, Stream, US, thread};
 use std::collections::BTreeMap;
-use wakepath_explain::watch::{Activation, BegunBy, NotPeriodic, Rhythm, Waker, WokenIn, row};
+use wakepath_explain::watch::{BegunBy, NotPeriodic, Rhythm, Waker, row};
 use wakepath_timeline::{Interrupt, KernelEvent, Left, SampleFlags, What};
 
 wakepath_test_program::tests![
@@ -23,7 +23,6 @@ wakepath_test_program::tests![
     a_device_s_interrupt_is_named_as_what_wakes_a_thread,
     a_thread_with_a_timer_s_period_keeps_it_whatever_else_wakes_it,
     too_few_or_irregular_wake_ups_are_no_period,
-    a_thread_that_mostly_waits_for_events_until_a_time_out_has_no_period_of_rare_wake_ups,
 ];
 
 /// A loop with these due times that works 50 µs.
@@ -365,25 +364,6 @@ fn too_few_or_irregular_wake_ups_are_no_period() {
         ),
         "{found:?}"
     );
-}
-
-fn a_thread_that_mostly_waits_for_events_until_a_time_out_has_no_period_of_rare_wake_ups() {
-    let turn = |at_ns, woken_in| Activation {
-        expiry_ns: at_ns,
-        woken_in,
-        ..Activation::default()
-    };
-    let time_outs = |woken_in| -> Vec<Activation> {
-        let at = |number: u64| START + number * number * 37 % 101 * MS + number * 100 * MS;
-        (0..100).map(|number| turn(at(number), woken_in)).collect()
-    };
-    let handed: Vec<Activation> = (0..20)
-        .map(|number| turn(START + number * 500 * MS, WokenIn::Futex))
-        .collect();
-    let rhythm = |woken_in| Rhythm::best(&time_outs(woken_in), &handed, &[]);
-    assert!(rhythm(WokenIn::Events).is_err());
-    // Naps while it serves what woke it.
-    assert_eq!(rhythm(WokenIn::Sleep).unwrap().period_ns, 500 * MS);
 }
 
 fn a_thread_that_is_woken_on_its_way_to_sleep_is_ready() {

@@ -22,7 +22,9 @@ mod nagle;
 mod offline_cpus;
 mod own_threads;
 mod page_waits;
+mod raised;
 mod retried;
+mod rhythms_of_servers;
 mod shares;
 mod stood_still;
 mod storms;
@@ -54,7 +56,9 @@ wakepath_test_program::program![
     offline_cpus::TESTS,
     own_threads::TESTS,
     page_waits::TESTS,
+    raised::TESTS,
     retried::TESTS,
+    rhythms_of_servers::TESTS,
     shares::TESTS,
     stood_still::TESTS,
     storms::TESTS,
