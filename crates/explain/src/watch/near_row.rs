@@ -144,9 +144,23 @@ pub(super) fn are_rounded_twice(turns: &[Activation]) -> bool {
         Some(ns.div_ceil(MS))
     });
     let asked: BTreeSet<u64> = asked.collect();
-    let is_longer = |ms: &u64| *ms > 0 && rounded_twice(ms - 1) == *ms;
-    let is_given = |ms: &u64| rounded_twice(*ms) == *ms || is_longer(ms);
-    asked.iter().all(is_given) && asked.iter().any(is_longer)
+    let is_given = |ms: &u64| rounded_twice(*ms) == *ms || may_be_one_less(*ms);
+    asked.iter().all(is_given) && asked.iter().any(|ms| may_be_one_less(*ms))
+}
+
+/// Whether a turn began with a time-out of whole milliseconds for which Python's event loop asks when it wants to wait for
+/// one less.
+pub(super) fn may_want_one_less(of: &Activation) -> bool {
+    let asked_ns = || of.programmed_ns?.checked_sub(of.asked_at_ns?);
+    asked_ns().is_some_and(|ns| {
+        let milliseconds = ns.div_ceil(MS);
+        milliseconds * MS - ns <= TO_START_NS && may_be_one_less(milliseconds)
+    })
+}
+
+fn may_be_one_less(milliseconds: u64) -> bool {
+    let less = milliseconds.checked_sub(1);
+    less.is_some_and(|less| rounded_twice(less) == milliseconds)
 }
 
 /// Distance of a due time from a row, in nanoseconds.

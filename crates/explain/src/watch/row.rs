@@ -1,6 +1,7 @@
 //! Activations as the samples of a loop: due when the timer was to expire, woken at the switch-in.
 
 use super::activation::Activation;
+use super::near_row::{MS, may_want_one_less};
 use super::rhythm::{Rhythm, expiry_ns};
 use wakepath_timeline::{DueTimes, Sample, SampleFlags};
 
@@ -93,14 +94,17 @@ fn programmed_due_ns(of: &Activation, rhythm: Rhythm) -> Option<u64> {
 }
 
 /// The due time of a turn near a row that asked for a later instant: the thread had computed the time to it, and was
-/// held up before it asked. That took no longer than the turn before, in which it did both.
+/// held up before it asked. That took no longer than the turn before, in which it did both. Python may ask for a
+/// millisecond more.
 fn put_off(before: &Activation, of: &Activation, rhythm: Rhythm) -> Option<u64> {
     let anchor_ns = rhythm.anchor_ns.filter(|_| rhythm.beside_ns > 0)?;
     let asked_ns = of.programmed_ns?;
     let lasted_ns = before.end_ns.saturating_sub(before.switched_in_ns);
+    let more_ns = if may_want_one_less(of) { MS } else { 0 };
+    let latest_ns = rhythm.beside_ns + lasted_ns + more_ns;
     let period_ns = rhythm.period_ns;
     let put_off_ns = (asked_ns % period_ns + period_ns - anchor_ns % period_ns) % period_ns;
-    (put_off_ns <= lasted_ns).then(|| asked_ns - put_off_ns)
+    (put_off_ns <= latest_ns).then(|| asked_ns - put_off_ns)
 }
 
 /// Number of the next cycle on an even row, which has this latency: it begins when the previous one has ended
@@ -151,8 +155,6 @@ impl Row {
 mod tests {
     use super::*;
 
-    const MS: u64 = 1_000_000;
-
     /// Turns of a loop that computes the time to its next due time, every 4 ms: of each fiftieth it asked for an instant
     /// later by `put_off_ns`, after a turn that lasted `lasted_ns`.
     fn turns(put_off_ns: u64, lasted_ns: u64) -> Vec<Activation> {
@@ -188,6 +190,34 @@ mod tests {
         assert!(even.windows(2).all(|two| two[1].cycle == two[0].cycle + 1));
         let late = even.iter().filter(|of| of.latency_ns() > 300_000);
         assert_eq!(late.count(), 6);
+    }
+
+    /// asyncio at 50 Hz. A turn that begins late leaves 17.5 ms, for which it asks 19; usually it leaves 18.5 ms.
+    #[test]
+    fn a_time_out_that_python_rounds_up_twice_is_its_cycle() {
+        let turn = |number: u64| {
+            let due_ns = number * 20 * MS;
+            let [began_late, after_late] = [number % 50 == 6, number % 50 == 7];
+            let rounded_ns = if after_late { 1_500_000 } else { 500_000 };
+            let programmed_ns = due_ns + rounded_ns + number % 7 * 1_000;
+            let switched_in_ns = programmed_ns + if began_late { MS } else { 50_000 };
+            let asked_ns = if number % 2 == 0 { 18 } else { 19 };
+            let asked_ns = if after_late { 19 } else { asked_ns };
+            Activation {
+                programmed_ns: Some(programmed_ns),
+                asked_at_ns: Some(programmed_ns - asked_ns * MS + 2_000),
+                expiry_ns: programmed_ns + 2_000,
+                switched_in_ns,
+                end_ns: switched_in_ns + 400_000,
+                run_ns: 400_000,
+                ..Activation::default()
+            }
+        };
+        let turns: Vec<Activation> = (1..300).map(turn).collect();
+        let rhythm = Rhythm::new(&turns).unwrap();
+        assert_eq!(rhythm.period_ns, 20 * MS);
+        let row = row(&turns, rhythm);
+        assert_eq!((row.samples.len(), row.left_out), (299, 0));
     }
 
     #[test]
