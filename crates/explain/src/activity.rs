@@ -1,7 +1,7 @@
 //! Each CPU's activity as a stream of spans, for timelines. It explains nothing.
 
 use crate::cause::Cause;
-use crate::cpu::{Cpu, Doing, Given, Span, is_ipi};
+use crate::cpu::{Cpu, Doing, Hold, Span, is_ipi};
 use crate::untold::Untold;
 use wakepath_timeline::KernelEvent;
 
@@ -23,9 +23,9 @@ impl Activities {
         let cpu = &mut self.cpus[index];
         let untold = self.untold.before(event);
         if let Some(switch) = untold.and_then(|untold| untold.out_of_idle()) {
-            cpu.event(&switch, Given::Unknown);
+            cpu.event(&switch, Hold::default());
         }
-        cpu.event(event, Given::Unknown);
+        cpu.event(event, Hold::default());
         while let Some((span, until_ns)) = cpu.take_ended() {
             if let Some(name) = name(&span) {
                 out(event.cpu, span.from_ns, until_ns, &name);

@@ -143,6 +143,11 @@ pub enum RanIn {
 pub enum Relation {
     /// Its priority is above the loop's.
     MoreUrgent,
+    /// It inherits that priority by a lock that a more urgent thread waits for.
+    Inherits,
+    /// It ran in user mode, and was not switched out for the loop: its priority was raised since it was switched in, by
+    /// itself or by a lock.
+    Raised,
     /// It has the loop's own real-time priority.
     SamePriority,
     /// It has the loop's own real-time priority, and is a thread of its process.

@@ -15,8 +15,19 @@ pub(crate) struct Span {
     pub doing: Doing,
     /// The thread in whose time it was; `None` where unknown.
     pub current: Option<u32>,
-    /// How that thread was given the CPU.
+    /// How that thread has the CPU.
+    pub hold: Hold,
+}
+
+/// How a thread has its CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Hold {
+    /// How it was given the CPU.
     pub given: Given,
+    /// Whether its priority is one that it inherits by a lock.
+    pub inherits: bool,
+    /// Whether it is known to run in user mode.
+    pub in_user: bool,
 }
 
 /// How a thread was given its CPU.
@@ -88,7 +99,7 @@ pub(crate) struct Cpu {
     last_ns: u64,
     current: Option<Thread>,
     /// As in [`Span`], of the thread that is current.
-    given: Given,
+    hold: Hold,
     /// Threads that this CPU is known to have switched to, by number: some switches leave no event, and the
     /// next event then names its thread by number alone.
     known: HashMap<u32, Thread>,
@@ -107,8 +118,8 @@ pub(crate) struct Cpu {
 impl Cpu {
     /// Takes one event. Stamps that go back are moved up to the event before: the order in which
     /// the kernel wrote them is what counts on one CPU. Returns the instant used.
-    /// `given`: of a switch, how it gives the CPU away.
-    pub fn event(&mut self, event: &KernelEvent, given: Given) -> u64 {
+    /// `hold`: how the thread that is current then has the CPU; how it was given that counts of a switch alone.
+    pub fn event(&mut self, event: &KernelEvent, hold: Hold) -> u64 {
         let at_ns = event.at_ns.max(self.last_ns);
         if let What::Lost { count } = event.what {
             self.lose(at_ns, count);
@@ -157,7 +168,7 @@ impl Cpu {
             What::TimerExpiryExit { .. } => self.close(|doing| matches!(doing, Doing::Timer(_))),
             What::Switch { previous, next, .. } => {
                 self.switch(previous, next);
-                self.given = given;
+                self.hold.given = hold.given;
             }
             What::IdleEntry { state } => self.idle_state = Some(*state),
             What::IdleExit => self.idle_state = None,
@@ -169,9 +180,24 @@ impl Cpu {
             }
             _ => {}
         }
+        let given = self.hold.given;
+        self.hold = Hold { given, ..hold };
         self.last_ns = at_ns;
         self.note(at_ns);
         at_ns
+    }
+
+    /// A thread, which may be current here, has another priority from now on: by a lock, or again its own.
+    pub fn inherits(&mut self, at_ns: u64, thread: u32, priority: i32, inherits: bool) {
+        if let Some(known) = self.known.get_mut(&thread) {
+            known.priority = priority;
+        }
+        if let Some(current) = self.current.as_mut().filter(|of| of.id == thread) {
+            current.priority = priority;
+            self.hold.inherits = inherits;
+            self.last_ns = at_ns.max(self.last_ns);
+            self.note(self.last_ns);
+        }
     }
 
     /// Remembers an interrupt that another CPU sent to this one.
@@ -248,7 +274,7 @@ impl Cpu {
                     last_ns: at,
                     doing: Doing::Unknown,
                     current: None,
-                    given: Given::Unknown,
+                    hold: Hold::default(),
                 };
                 each(at, until, &unknown);
                 at = until;
@@ -347,13 +373,13 @@ impl Cpu {
             last_ns: at_ns,
             doing,
             current,
-            given: self.given,
+            hold: self.hold,
         });
     }
 
     fn push(&mut self, span: Span) {
         if let Some(last) = self.spans.back_mut() {
-            let same = last.current == span.current && last.given == span.given;
+            let same = last.current == span.current && last.hold == span.hold;
             if same && last.doing == span.doing {
                 last.last_ns = span.from_ns;
                 return;
@@ -379,7 +405,7 @@ impl Cpu {
             last_ns: from_ns,
             doing: Doing::Lost,
             current: None,
-            given: Given::Unknown,
+            hold: Hold::default(),
         });
         self.last_ns = at_ns;
         self.push(Span {
@@ -387,7 +413,7 @@ impl Cpu {
             last_ns: at_ns,
             doing: Doing::Unknown,
             current: None,
-            given: Given::Unknown,
+            hold: Hold::default(),
         });
     }
 
@@ -400,13 +426,13 @@ impl Cpu {
             last_ns: from_ns,
             doing: Doing::Unknown,
             current: None,
-            given: Given::Unknown,
+            hold: Hold::default(),
         });
     }
 
     fn reset(&mut self) {
         self.current = None;
-        self.given = Given::Unknown;
+        self.hold = Hold::default();
         self.idle_state = None;
         self.frames.clear();
         self.suspended.clear();

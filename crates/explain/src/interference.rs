@@ -3,7 +3,7 @@
 //! blames nothing for a latency.
 
 use crate::cause::Cause;
-use crate::cpu::{Cpu, Doing, Given, Span, is_ipi};
+use crate::cpu::{Cpu, Doing, Hold, Span, is_ipi};
 use crate::loop_thread::LoopThread;
 use crate::own::Own;
 use serde::{Deserialize, Serialize};
@@ -224,7 +224,7 @@ impl Counting {
         ) {
             return;
         }
-        let at_ns = cpu.event(event, Given::Unknown);
+        let at_ns = cpu.event(event, Hold::default());
         let mut ended = Vec::new();
         while let Some(span) = cpu.take_ended() {
             ended.push(span);

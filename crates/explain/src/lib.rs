@@ -24,6 +24,7 @@ pub mod fix;
 mod forks;
 mod functions;
 mod halt;
+mod holds;
 mod home;
 mod identify;
 mod idle_exit;

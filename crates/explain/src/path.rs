@@ -15,7 +15,7 @@ mod woken;
 
 use crate::budgets::{Budgets, Refills};
 use crate::cause::Cause;
-use crate::cpu::{Cpu, Doing, Given, Span, is_ipi};
+use crate::cpu::{Cpu, Doing, Hold, Span, is_ipi};
 use crate::cycle::{Piece, Stretch, WokenBy};
 use crate::halt::HaltKind;
 use crate::idle_exit::IdleExits;
@@ -396,7 +396,7 @@ impl<'a> Cut<'a> {
                     last_ns: from_ns,
                     doing: Doing::Unknown,
                     current: None,
-                    given: Given::Unknown,
+                    hold: Hold::default(),
                 },
             ),
         }

@@ -96,6 +96,7 @@ fn other_thread(thread: &Thread, relation: Relation) -> Remedy {
         Relation::MoreUrgent if thread.priority < HIGHEST => fix::DEADLINE_ELSEWHERE.plain(),
         Relation::MoreUrgent if thread.priority == HIGHEST => fix::BELOW_HIGHEST.with(&[&name]),
         Relation::MoreUrgent => fix::HIGHER_PRIORITY.with(&[&name]),
+        Relation::Inherits | Relation::Raised => fix::SHORT_BOOST.with(&[&name, &name]),
         Relation::Sibling => fix::OWN_PRIORITY_FOR_SIBLING.with(&[&name]),
         Relation::SamePriority => fix::LOWER_FOR_EQUAL.with(&[&name]),
         Relation::SharedAsOrdinary => fix::POLICY_FIRST.plain(),

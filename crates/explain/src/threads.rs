@@ -116,6 +116,13 @@ impl Threads {
         self.fair_servers.given(event.cpu, next, is_over_another)
     }
 
+    /// A thread, which may be ready, has another priority from now on.
+    pub fn inherits(&mut self, thread: u32, priority: i32) {
+        if let Some((cpu, _)) = self.queues.places.get(&thread).copied() {
+            self.queues.join(thread, cpu, priority);
+        }
+    }
+
     pub fn track(&self, thread: u32) -> Option<&Track> {
         self.tracks.get(&thread)
     }

@@ -75,6 +75,11 @@ impl Table {
                 from_cpu: cpu("orig_cpu")?,
                 to_cpu: cpu("dest_cpu")?,
             },
+            "sched_pi_setprio" => What::Inherits {
+                thread: u32::try_from(fields.number("pid")?).ok()?,
+                before: i32::try_from(fields.number("oldprio")?).ok()?,
+                priority: i32::try_from(fields.number("newprio")?).ok()?,
+            },
             "irq_handler_entry" => {
                 let number = fields.number("irq")?;
                 let action = self.name(fields.text("name")?);

@@ -168,6 +168,16 @@ pub enum What {
         /// By how much, in nanoseconds.
         by_ns: i64,
     },
+    /// A thread gets another priority by a lock that it holds: that of a more urgent thread which waits for the lock, or its
+    /// own again when it lets go (`sched_pi_setprio`).
+    Inherits {
+        /// The thread that holds the lock.
+        thread: u32,
+        /// The kernel's priority of it before, as in [`Thread`].
+        before: i32,
+        /// The one from now on.
+        priority: i32,
+    },
     /// The current thread, any on the machine, sets on which CPUs a thread may run (`sched_setaffinity`).
     SetsAffinity {
         /// The thread whose CPUs are set.

@@ -131,6 +131,11 @@ impl Decoder {
             tag::CLOCK_SET => What::ClockSet {
                 by_ns: take.signed()?,
             },
+            tag::INHERITS => What::Inherits {
+                thread: take.fitting()?,
+                before: i32::try_from(take.signed()?).ok()?,
+                priority: i32::try_from(take.signed()?).ok()?,
+            },
             tag::SETS_AFFINITY => What::SetsAffinity {
                 thread: take.fitting()?,
             },

@@ -72,6 +72,8 @@ pub enum EventKind {
     Switch,
     /// A thread moves to another CPU.
     Migrate,
+    /// A thread inherits a priority by a lock.
+    Inherits,
     /// An inter-processor interrupt is sent.
     IpiSend,
     /// Idle states.

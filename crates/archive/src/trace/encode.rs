@@ -42,6 +42,7 @@ pub(super) mod tag {
     pub const DESCRIPTOR: u8 = 24;
     pub const SETS_AFFINITY: u8 = 25;
     pub const CLOCK_SET: u8 = 27;
+    pub const INHERITS: u8 = 28;
     pub const PAGE_MAPPED: u8 = 26;
 }
 
@@ -234,6 +235,16 @@ impl Encoder {
             What::ClockSet { by_ns } => {
                 self.head(event, tag::CLOCK_SET);
                 put_signed(&mut self.bytes, *by_ns);
+            }
+            What::Inherits {
+                thread,
+                before,
+                priority,
+            } => {
+                self.head(event, tag::INHERITS);
+                self.number((*thread).into());
+                put_signed(&mut self.bytes, (*before).into());
+                put_signed(&mut self.bytes, (*priority).into());
             }
             What::SetsAffinity { thread } => {
                 self.head(event, tag::SETS_AFFINITY);

@@ -187,6 +187,11 @@ fn what() -> impl Strategy<Value = What> {
         Just(What::SystemCallExit),
         any::<i64>().prop_map(|by_ns| What::ClockSet { by_ns }),
         any::<u32>().prop_map(|thread| What::SetsAffinity { thread }),
+        any::<(u32, i32, i32)>().prop_map(|(thread, before, priority)| What::Inherits {
+            thread,
+            before,
+            priority,
+        }),
         any::<(u32, u32, bool)>().prop_map(|(thread, process, calls)| What::Followed {
             thread,
             process,

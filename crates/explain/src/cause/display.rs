@@ -51,6 +51,8 @@ impl fmt::Display for Cause {
             Self::Thread { thread, relation } => {
                 let right = match relation {
                     Relation::MoreUrgent => "more urgent",
+                    Relation::Inherits => "with a priority inherited by a lock",
+                    Relation::Raised => "with a priority raised above the loop's",
                     Relation::SamePriority => "of the loop's own priority",
                     Relation::Sibling => "of the loop's own priority and process",
                     Relation::Shared | Relation::SharedAsOrdinary => "sharing the CPU",

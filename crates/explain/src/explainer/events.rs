@@ -50,8 +50,20 @@ impl Explainer {
             }
         }
         self.refills.event(event);
-        let given = self.threads.given(event);
-        let at_ns = self.cpus[index].event(event, given);
+        let hold = self.holds.event(event, self.threads.given(event));
+        let at_ns = self.cpus[index].event(event, hold);
+        if let What::Inherits {
+            thread,
+            before,
+            priority,
+        } = event.what
+        {
+            let inherits = self.holds.inherits(thread, before, priority);
+            self.threads.inherits(thread, priority);
+            for cpu in &mut self.cpus {
+                cpu.inherits(at_ns, thread, priority, inherits);
+            }
+        }
         self.senders.event(event);
         self.tcp_timers.event(event);
         let current = self.cpus[index].current();

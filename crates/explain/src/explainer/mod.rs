@@ -10,6 +10,7 @@ use crate::cpu::Cpu;
 use crate::cycle::Explained;
 use crate::faults;
 use crate::forks::Forks;
+use crate::holds::Holds;
 use crate::idle_exit::IdleExits;
 use crate::interference::Interference;
 use crate::loop_thread::LoopThread;
@@ -62,6 +63,7 @@ const BETWEEN_CLEARINGS: u32 = 4096;
 /// Explains cycles from a stream of events.
 pub struct Explainer {
     cpus: Vec<Cpu>,
+    holds: Holds,
     loops: Vec<Loop>,
     /// Threads that set the CPUs of others and have not left their own since.
     setters: Vec<u32>,
@@ -101,6 +103,7 @@ impl Explainer {
         }
         let mut new = Self {
             cpus: Vec::new(),
+            holds: Holds::default(),
             loops: loops.collect(),
             setters: Vec::new(),
             by_thread,
@@ -156,6 +159,7 @@ impl Explainer {
             cpu.gap(until_ns);
         }
         self.threads.clear();
+        self.holds = Holds::default();
         let now_ns = self.now_ns;
         for of in &mut self.loops {
             of.mark(now_ns, 0, Happened::Gap);

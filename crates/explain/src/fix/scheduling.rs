@@ -30,6 +30,15 @@ rows! {
         trial: None,
         proof: Tests(&["priorities_and_cpus_cure_more_urgent_threads"]),
     };
+    SHORT_BOOST: Fix {
+        name: "short work with a raised priority",
+        words: "{} has a priority above the loop's for some of its work alone, by a lock (PTHREAD_PRIO_INHERIT, \
+                PTHREAD_PRIO_PROTECT) or as it raises its own: shorten that work, or give {} another CPU than the loop",
+        changes: "how long the priority is raised, or CPUs of the other thread",
+        who: &[Programmer, User],
+        trial: None,
+        proof: Tests(&["priorities_and_cpus_cure_more_urgent_threads"]),
+    };
     BELOW_HIGHEST: Fix {
         name: "lower priority for a thread that has the highest",
         words: "{} has the highest priority that there is (FIFO 99): give it a lower one and the loop one above it, or give \

@@ -58,18 +58,22 @@ impl Cut<'_> {
         let from_ns = self.out_of_budget(cpu, (from_ns, to_ns), priority, stretch);
         let asked = self.asked(cpu, from_ns, to_ns);
         let throttled = self.was_throttled(cpu, from_ns, to_ns);
+        let raised = match asked {
+            Asked::At { at_ns, .. } => self.ran_in_user(cpu, at_ns, to_ns),
+            Asked::Never => false,
+        };
         self.spans(cpu, from_ns, to_ns, |cut, from, to, span| {
             let cause = match (&span.doing, priority) {
                 // It is switched in already; the event's stamp is a little earlier than the mark's.
                 (Doing::Thread(thread), _) if thread.id == cut.window.thread => Cause::Path,
                 (Doing::Thread(thread), Some(priority)) => {
                     let cause = cut.instead(thread, priority, from_ns, (from, span));
-                    match (cause, span.given) {
+                    match (cause, span.hold.given) {
                         (Cause::NotPreemptible(_), Given::Unknown) if throttled => {
-                            cut.throttled(thread, priority, span.given)
+                            cut.throttled(thread, priority, span.hold.given)
                         }
                         (Cause::NotPreemptible(_), _) => {
-                            return cut.ran_on(thread, (from, to), span, asked, stretch);
+                            return cut.ran_on(thread, (from, to), span, (asked, raised), stretch);
                         }
                         (cause, _) => cause,
                     }
@@ -88,7 +92,7 @@ impl Cut<'_> {
                         || (to - from >= STILL_NS
                             && cut.window.budgets.explains_idle(priority)) =>
                 {
-                    cut.throttled(&nobody(), priority, span.given)
+                    cut.throttled(&nobody(), priority, span.hold.given)
                 }
                 (Doing::Idle(state), _) => return cut.idle(cpu, (from, to), stretch, *state),
                 _ => cut.cause(span, from),
@@ -166,7 +170,9 @@ impl Cut<'_> {
         if (self.window.is_own_tool)(thread, at_ns) {
             return Cause::OwnTool(thread.clone());
         }
+        let inherits = span.hold.inherits && thread.priority <= waiting;
         let relation = match thread.priority.cmp(&waiting) {
+            _ if inherits && thread.priority < 100 => Relation::Inherits,
             std::cmp::Ordering::Less if thread.priority < 100 => Relation::MoreUrgent,
             std::cmp::Ordering::Equal if thread.priority < 100 => {
                 if (self.window.is_sibling)(thread) {
@@ -179,11 +185,11 @@ impl Cut<'_> {
             _ if waiting >= 100 => Relation::Shared,
             _ => {
                 // The scheduler chose it although the loop, or one like it, was ready.
-                let is_chosen = span.given.is_over_others() && waiting >= 0;
+                let is_chosen = span.hold.given.is_over_others() && waiting >= 0;
                 return if !is_chosen && self.was_running_before(thread.id, ready_ns) {
                     Cause::NotPreemptible(thread.clone())
                 } else {
-                    self.throttled(thread, waiting, span.given)
+                    self.throttled(thread, waiting, span.hold.given)
                 };
             }
         };
@@ -195,20 +201,32 @@ impl Cut<'_> {
 
     /// A less urgent thread that ran before the loop was ready, and ran on. In user mode the first
     /// interrupt that the CPU takes after the waking would preempt it, so from there on it is in the
-    /// kernel, with preemption off. Before, the CPU can't have known of the waking.
+    /// kernel, with preemption off, or more urgent than it was when it was switched in. Before, the CPU can't have known of the waking.
     fn ran_on(
         &mut self,
         thread: &Thread,
         (from_ns, to_ns): (u64, u64),
         span: &Span,
-        asked: Asked,
+        (asked, raised): (Asked, bool),
         stretch: Stretch,
     ) {
         let ns = to_ns - from_ns;
         let may_stall = !self.window.never_still;
         match asked {
-            Asked::At { at_ns, .. } if from_ns >= at_ns && span.given == Given::Unknown => {
+            Asked::At { at_ns, .. } if from_ns >= at_ns && span.hold.given == Given::Unknown => {
                 let cause = Cause::RanOn(thread.clone());
+                self.push(from_ns, to_ns, stretch, cause);
+            }
+            // It would have been switched out for a more urgent thread.
+            Asked::At { at_ns, .. } if from_ns >= at_ns && (raised || span.hold.in_user) => {
+                let cause = match to_ns - at_ns {
+                    ..DELIVERY_NS => Cause::Path,
+                    _ if raised => Cause::Thread {
+                        thread: thread.clone(),
+                        relation: Relation::Raised,
+                    },
+                    _ => Cause::RanOn(thread.clone()),
+                };
                 self.push(from_ns, to_ns, stretch, cause);
             }
             Asked::At { at_ns, .. } if from_ns >= at_ns => {
@@ -248,7 +266,24 @@ impl Cut<'_> {
         let mut found = false;
         if let Some(cpu) = self.window.cpus.get(usize::from(cpu)) {
             cpu.between(from_ns, to_ns, |at_ns, _, span| {
-                found |= at_ns > from_ns && span.given.is_over_others();
+                found |= at_ns > from_ns && span.hold.given.is_over_others();
+            });
+        }
+        found
+    }
+
+    /// Whether a thread ran on in user mode after the CPU knew of the loop, and longer than until the next interrupt or
+    /// call: a CPU that stood still in between would have left it at once.
+    fn ran_in_user(&self, cpu: u16, asked_ns: u64, to_ns: u64) -> bool {
+        let (mut first_ns, mut found) = (None, false);
+        if let Some(cpu) = self.window.cpus.get(usize::from(cpu)) {
+            cpu.between(asked_ns, to_ns, |from_ns, until_ns, span| {
+                if matches!(span.doing, Doing::Thread(_)) && span.hold.in_user {
+                    let is_later = *first_ns.get_or_insert(from_ns) < from_ns;
+                    found |= is_later && until_ns - from_ns >= DELIVERY_NS;
+                } else if matches!(span.doing, Doing::Thread(_)) {
+                    found |= first_ns.is_some_and(|first_ns| from_ns - first_ns >= DELIVERY_NS);
+                }
             });
         }
         found

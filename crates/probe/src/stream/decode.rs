@@ -135,6 +135,18 @@ impl Decoder {
                 from_cpu: narrow(from)?,
                 to_cpu: narrow(to)?,
             }),
+            Reading::Inherits {
+                thread,
+                before,
+                priority,
+            } => {
+                let number = |field: &Field| i32::try_from(field.number(bytes)?).ok();
+                give(What::Inherits {
+                    thread: u32::try_from(thread.number(bytes)?).ok()?,
+                    before: number(before)?,
+                    priority: number(priority)?,
+                });
+            }
             Reading::DeviceEntry { number, name } => {
                 let number = u32::try_from(number.number(bytes)?).ok()?;
                 let name = self.text(name.bytes(bytes)?);

@@ -24,6 +24,11 @@ pub(super) enum Reading {
         from: Field,
         to: Field,
     },
+    Inherits {
+        thread: Field,
+        before: Field,
+        priority: Field,
+    },
     DeviceEntry {
         number: Field,
         name: Field,
@@ -135,6 +140,11 @@ impl Reading {
                 thread: ThreadFields::new(format, "")?,
                 from: field("orig_cpu")?,
                 to: field("dest_cpu")?,
+            },
+            "sched_pi_setprio" => Self::Inherits {
+                thread: field("pid")?,
+                before: field("oldprio")?,
+                priority: field("newprio")?,
             },
             "irq_handler_entry" => Self::DeviceEntry {
                 number: field("irq")?,

@@ -43,6 +43,7 @@ impl Wanted {
             ("sched", "sched_wakeup", Kind::WakeUp),
             ("sched", "sched_wakeup_new", Kind::WakeUp),
             ("sched", "sched_migrate_task", Kind::Migrate),
+            ("sched", "sched_pi_setprio", Kind::Inherits),
             ("irq", "irq_handler_entry", Kind::DeviceInterrupt),
             ("irq", "irq_handler_exit", Kind::DeviceInterrupt),
             ("irq", "softirq_raise", Kind::SoftIrqRaise),

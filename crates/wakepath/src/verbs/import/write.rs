@@ -319,6 +319,7 @@ fn kind(event: &wakepath_timeline::KernelEvent) -> Option<EventKind> {
         What::WakeUp { .. } => EventKind::WakeUp,
         What::Switch { .. } => EventKind::Switch,
         What::Migrate { .. } => EventKind::Migrate,
+        What::Inherits { .. } => EventKind::Inherits,
         What::IpiSend { .. } => EventKind::IpiSend,
         What::IdleEntry { .. } | What::IdleExit => EventKind::Idle,
         What::Frequency { .. } => EventKind::Frequency,

@@ -1,0 +1,143 @@
+//! How threads have their CPUs: in user mode or in the kernel, with their own priority or one that they inherit.
+
+use crate::cpu::{Given, Hold};
+use std::collections::HashMap;
+use wakepath_timeline::{KernelEvent, Left, What};
+
+/// A page fault that waits for nothing takes less than this, in nanoseconds.
+const FAULT_NS: u64 = 1_000_000;
+
+/// Where a thread whose system calls are recorded runs.
+#[derive(Debug, Clone, Copy)]
+enum Mode {
+    User,
+    Call,
+    Fault { since_ns: u64 },
+}
+
+/// What is known of all threads.
+#[derive(Debug, Default)]
+pub(crate) struct Holds {
+    modes: HashMap<u32, Mode>,
+    /// Threads that inherit a priority, with their own.
+    inherit: HashMap<u32, i32>,
+}
+
+impl Holds {
+    /// Takes the next event: how the thread that is current after it has the CPU.
+    pub fn event(&mut self, event: &KernelEvent, given: Given) -> Hold {
+        self.takes(event);
+        let current = match &event.what {
+            What::Switch { next, .. } => next.id,
+            _ => event.current,
+        };
+        Hold {
+            given,
+            inherits: self.inherit.contains_key(&current),
+            in_user: match self.modes.get(&current) {
+                Some(Mode::User) => true,
+                Some(Mode::Fault { since_ns }) => event.at_ns > since_ns + FAULT_NS,
+                Some(Mode::Call) | None => false,
+            },
+        }
+    }
+
+    /// A thread gets this priority by a lock, or its own again. Whether it is another than its own.
+    pub fn inherits(&mut self, thread: u32, before: i32, priority: i32) -> bool {
+        let own = *self.inherit.entry(thread).or_insert(before);
+        let inherits = priority < own;
+        if !inherits {
+            self.inherit.remove(&thread);
+        }
+        inherits
+    }
+
+    fn takes(&mut self, event: &KernelEvent) {
+        let since_ns = event.at_ns;
+        match &event.what {
+            What::Lost { .. } => *self = Self::default(),
+            What::Switch {
+                previous,
+                left: Left::Dead,
+                ..
+            } => {
+                self.modes.remove(&previous.id);
+                self.inherit.remove(&previous.id);
+            }
+            What::SystemCallEntry { .. } => {
+                self.modes.insert(event.current, Mode::Call);
+            }
+            What::SystemCallExit => {
+                self.modes.insert(event.current, Mode::User);
+            }
+            // In a call they are a part of it.
+            What::PageFault { .. } => {
+                if let Some(mode @ Mode::User) = self.modes.get_mut(&event.current) {
+                    *mode = Mode::Fault { since_ns };
+                }
+            }
+            What::PageMapped => {
+                if let Some(mode @ Mode::Fault { .. }) = self.modes.get_mut(&event.current) {
+                    *mode = Mode::User;
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(holds: &mut Holds, at_ns: u64, what: What) -> Hold {
+        let event = KernelEvent {
+            at_ns,
+            cpu: 0,
+            current: 7,
+            what,
+        };
+        holds.event(&event, Given::Unknown)
+    }
+
+    #[test]
+    fn a_thread_is_in_user_mode_between_its_calls_and_after_its_faults() {
+        let mut holds = Holds::default();
+        let fault = || What::PageFault {
+            user: true,
+            copies: false,
+        };
+        let call = || What::SystemCallEntry {
+            name: "write".into(),
+            argument: None,
+        };
+        let steps = [
+            // Its calls are not known to be recorded.
+            (fault(), false),
+            (What::PageMapped, false),
+            (call(), false),
+            (fault(), false),
+            (What::PageMapped, false),
+            (What::SystemCallExit, true),
+            (fault(), false),
+            (What::PageMapped, true),
+            (fault(), false),
+        ];
+        for (number, (what, in_user)) in steps.into_iter().enumerate() {
+            let hold = seen(&mut holds, number as u64, what);
+            assert_eq!(hold.in_user, in_user, "{number}");
+        }
+        assert!(seen(&mut holds, 2_000_000, What::IdleExit).in_user);
+        assert!(!seen(&mut holds, 2_000_001, What::Lost { count: 1 }).in_user);
+    }
+
+    #[test]
+    fn a_thread_inherits_until_it_has_its_own_priority_again() {
+        let mut holds = Holds::default();
+        let mut changes = |before, priority| holds.inherits(7, before, priority);
+        assert_eq!(
+            [(79, 29), (29, 9), (9, 29), (29, 79), (79, 79)].map(|(a, b)| changes(a, b)),
+            [true, true, true, false, false]
+        );
+    }
+}
