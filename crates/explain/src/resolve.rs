@@ -89,6 +89,9 @@ pub(crate) struct Raw {
 /// A path's own work that takes more than this many times the usual is no longer attributed to the path:
 /// something held the machine up in it. Below, it is noise.
 const TIMES_USUAL: u64 = 2;
+/// The scheduler switches threads within this on the slowest boards, in nanoseconds. What usually takes longer is the other
+/// thread's work, as of one that shares the CPU and is switched out at the next tick.
+const LONGEST_SWITCH_NS: u64 = 100_000;
 
 impl Usual {
     /// The medians of some cycles.
@@ -120,7 +123,9 @@ impl Usual {
             interrupt_ns: median(&own(Stretch::InterruptToExpiry)),
             expiry_ns: median(&own(Stretch::ExpiryToWaking)),
             waking_ns: median(&own(Stretch::WakingToSwitch)),
-            switch_ns: median(&|cycle| tail(cycle, switch(&cycle.latency))),
+            switch_ns: Some(median(&|cycle| tail(cycle, switch(&cycle.latency))))
+                .filter(|ns| *ns <= LONGEST_SWITCH_NS)
+                .unwrap_or(0),
             user_ns: median(&own(Stretch::SwitchToUser)),
             work_ns: median(&|cycle| {
                 let pieces = cycle.execution.iter();

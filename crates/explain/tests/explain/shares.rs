@@ -7,6 +7,7 @@ use wakepath_timeline::Left;
 wakepath_test_program::tests![
     many_short_runs_of_one_program_are_one_share,
     a_late_cycle_is_written_with_its_shares_the_largest_of_a_stretch_first,
+    a_thread_that_usually_runs_until_the_next_tick_is_no_part_of_the_way,
 ];
 
 /// An ordinary loop behind 27 threads of one program, 5.1 ms in all, and one of another.
@@ -53,4 +54,18 @@ fn a_late_cycle_is_written_with_its_shares_the_largest_of_a_stretch_first() {
     let waiting: Vec<u64> = waiting.map(|share| share.ns).collect();
     assert!(waiting.is_sorted_by(|a, b| a >= b), "{waiting:?}");
     assert_eq!(waiting[0], 5_098_000);
+}
+
+fn a_thread_that_usually_runs_until_the_next_tick_is_no_part_of_the_way() {
+    let mut stream = Stream::with(hog(), thread(LOOP, "loop", 120));
+    for cycle in 0..300 {
+        let due = DUE + cycle * 4 * MS;
+        stream
+            .timer(due + 2 * US)
+            .run(due + 1_305 * US, due, Left::Sleeping);
+        stream.switch(due + 1_360 * US, hog(), Left::Sleeping);
+    }
+    let cycles = explained(stream.explainer(None), stream.events.iter());
+    let name = "thread hog-200 (OTHER), sharing the CPU";
+    assert_eq!(beyond_usual(&cycles[290]), [(name.into(), 1_300_000)]);
 }
