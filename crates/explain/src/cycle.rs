@@ -105,6 +105,9 @@ impl fmt::Display for Stretch {
     }
 }
 
+/// The word for [`WokenBy::Thread`].
+pub(crate) const BY_THREAD: &str = "by-thread";
+
 /// How a cycle was woken.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum WokenBy {
@@ -134,7 +137,7 @@ impl WokenBy {
         match self {
             Self::Direct => "direct",
             Self::Deferred { .. } => "deferred",
-            Self::Thread(_) => "by-thread",
+            Self::Thread(_) => BY_THREAD,
             Self::Other => "other",
             Self::NotAsleep => "not-asleep",
             Self::Unknown => "unknown",

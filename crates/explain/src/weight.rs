@@ -1,11 +1,17 @@
 //! The order in which the threads of an explanation matter: terminal, report and JSON have it.
 
+use crate::cycle::BY_THREAD;
 use crate::summary::ConditionExplanation;
+use std::cmp::Ordering;
+
+/// So many times as much lost time is far more.
+const FAR_MORE: u64 = 4;
 
 /// Weight of a thread's late cycles; the greatest matters most. A loop that never ran comes before all that were late,
 /// and one that passed a limit or its period before those that were late by their own percentile alone: a thread always
 /// has such cycles. One that sleeps for a time has no due time to pass. Of the late threads of one condition the periodic
-/// and most urgent one leads.
+/// and most urgent one leads, and of two that passed their periods one that lost far more than the other. Of two that are
+/// as urgent a thread that its own timer wakes comes before one that works for others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Weight {
     silent_segments: u64,
@@ -20,16 +26,36 @@ impl Weight {
         let of_one = |other: &ConditionExplanation| {
             condition.phase == other.phase && condition.condition == other.condition
         };
-        let place = |of: &ConditionExplanation| (passed(of), of.is_periodic, of.urgency);
         let mut late = all.iter().filter(|other| other.late > 0);
         let is_late = condition.late > 0;
         Self {
             silent_segments: condition.silent_segments,
             is_late,
             passed: passed(condition),
-            leads: is_late && !late.any(|other| of_one(other) && place(other) > place(condition)),
+            leads: is_late && !late.any(|other| of_one(other) && goes_before(other, condition)),
         }
     }
+}
+
+/// Whether one late thread of a condition leads before another.
+fn goes_before(one: &ConditionExplanation, other: &ConditionExplanation) -> bool {
+    let place = |of: &ConditionExplanation| (passed(of), of.is_periodic);
+    let lost_far_more = |one: &ConditionExplanation, other: &ConditionExplanation| {
+        passed(one) && one.late_ns > other.late_ns.saturating_mul(FAR_MORE)
+    };
+    let urgent = |of: &ConditionExplanation| (of.urgency, !works_for_others(of));
+    match place(one).cmp(&place(other)) {
+        Ordering::Equal if lost_far_more(one, other) => true,
+        Ordering::Equal if lost_far_more(other, one) => false,
+        Ordering::Equal => urgent(one) > urgent(other),
+        order => order.is_gt(),
+    }
+}
+
+/// Whether another thread woke it for most of its cycles.
+fn works_for_others(of: &ConditionExplanation) -> bool {
+    let by_thread = of.woken.get(BY_THREAD);
+    by_thread.is_some_and(|count| count * 2 > of.cycles)
 }
 
 fn passed(of: &ConditionExplanation) -> bool {
@@ -81,6 +107,26 @@ mod tests {
     }
 
     #[test]
+    fn of_loops_that_overran_one_that_lost_far_more_leads_and_else_the_urgent_one_or_that_of_a_timer()
+     {
+        let overran = |thread, urgency, late_ns| ConditionExplanation {
+            overran: 1,
+            ..lost(thread, urgency, true, late_ns)
+        };
+        let first = |all: [ConditionExplanation; 2]| names(all.to_vec()).remove(0);
+        let radio = || overran("radio", 70, 100);
+        assert_eq!(first([overran("balance", 60, 401), radio()]), "balance");
+        assert_eq!(first([overran("balance", 60, 400), radio()]), "radio");
+        let logger = |late_ns| ConditionExplanation {
+            cycles: 9,
+            woken: [(BY_THREAD.to_owned(), 8)].into(),
+            ..overran("logger", 0, late_ns)
+        };
+        assert_eq!(first([logger(300), overran("flight", 0, 100)]), "flight");
+        assert_eq!(first([logger(401), overran("flight", 0, 100)]), "logger");
+    }
+
+    #[test]
     fn a_loop_that_overran_its_period_comes_before_those_that_have_none_to_overrun() {
         let radio = lost("radio", 90, true, 2_280);
         let control = ConditionExplanation {
@@ -98,6 +144,7 @@ mod tests {
         assert_eq!(names(vec![logger, control.clone()])[0], "control");
         let limited = ConditionExplanation {
             threshold_is_limit: true,
+            late_ns: 200_000,
             ..radio
         };
         assert_eq!(names(vec![control, limited])[0], "radio");

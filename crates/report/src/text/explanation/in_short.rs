@@ -14,6 +14,8 @@ const CAUSES_IN_SHORT: usize = 5;
 const ACCOUNTED_PERCENT: u64 = 80;
 /// Causes in the lane of the worst cycle.
 const MOST_IN_LANE: usize = 3;
+/// Another condition that overran so often is named with its first cause.
+const OFTEN: u64 = 5;
 /// Other conditions that are named in short.
 const MOST_OTHERS: usize = 8;
 
@@ -106,12 +108,22 @@ pub fn late_in_short(explanation: &Explanation, most: usize) -> String {
     text + &also_late(explanation, others, most)
 }
 
+/// The first cause of one that passed a limit or its period often enough to show one.
+fn mostly(of: &ConditionExplanation) -> String {
+    let (whole, part) = parts(of);
+    let first = of.alike.first().filter(|_| of.overran >= OFTEN);
+    first.map_or_else(String::new, |first| {
+        let percent = part(first) * 100 / whole.max(1);
+        format!(", {percent} % of their time by {}", first.name())
+    })
+}
+
 /// Names the conditions with late cycles, at most so many.
 fn also_late(explanation: &Explanation, others: &[&ConditionExplanation], most: usize) -> String {
     let late: Vec<String> = others
         .iter()
         .filter(|of| of.late > 0 || of.silent_segments > 0)
-        .map(|of| format!("{} ({})", title(explanation, of), of.late))
+        .map(|of| format!("{} ({}{})", title(explanation, of), of.late, mostly(of)))
         .collect();
     if late.is_empty() {
         return String::new();
