@@ -98,6 +98,8 @@ pub struct Thread {
     pub period_ns: Option<u64>,
     /// Its real-time priority and whether its policy is RR, where the file says one of its own.
     pub priority: Option<(u8, bool)>,
+    /// What it was scheduled by, where its events show it.
+    pub scheduled_by: Option<ScheduledBy>,
     /// How long it was observed, where the file says it.
     pub observed_ns: Option<u64>,
     /// The kernel's number of it, where its cycles were made of the kernel's events.
@@ -115,9 +117,29 @@ impl Thread {
             place: None,
             period_ns: None,
             priority: None,
+            scheduled_by: None,
             observed_ns: None,
             number: None,
             timer: None,
+        }
+    }
+}
+
+/// What the kernel's events show of a policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScheduledBy {
+    /// A real-time priority, 1 to 99: FIFO or RR.
+    Priority(u8),
+    /// A share of the CPU: OTHER, BATCH or IDLE.
+    Share,
+}
+
+impl ScheduledBy {
+    /// One of the policies that fit, as options give them.
+    pub fn example(self) -> String {
+        match self {
+            Self::Priority(own) => format!("FIFO {own}"),
+            Self::Share => "OTHER".to_owned(),
         }
     }
 }

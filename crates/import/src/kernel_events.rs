@@ -75,7 +75,7 @@ pub(crate) fn imported(recording: Recording, asked: &Asked<'_>) -> Result<Import
     for (number, found) in chosen {
         let own_name = found.name.to_string();
         let activity = activities.remove(&number).unwrap_or_default();
-        let tasks = tasks(&activity, asked.period_ns);
+        let tasks = tasks(&activity, asked.period_ns, &own_name)?;
         let made = tasks.iter().filter_map(|task| {
             // Name the tasks of one thread by their difference.
             let name = match task.timer {
@@ -99,6 +99,7 @@ pub(crate) fn imported(recording: Recording, asked: &Asked<'_>) -> Result<Import
             threads.push(Thread {
                 number: Some(number),
                 timer,
+                scheduled_by: found.scheduled_by(),
                 ..Thread::new(unused(&threads, &name), None, values)
             });
         }
@@ -206,13 +207,27 @@ impl Gaps {
 }
 
 /// A thread's tasks with a period, or those with the one that the user says.
-fn tasks(activity: &ThreadActivity, asked_ns: Option<u64>) -> Vec<Task> {
+fn tasks(
+    activity: &ThreadActivity,
+    asked_ns: Option<u64>,
+    name: &str,
+) -> Result<Vec<Task>, ImportError> {
     let mut tasks = activity.tasks().unwrap_or_default();
-    let is_asked_for = |task: &Task| {
-        asked_ns.is_none_or(|asked| asked.abs_diff(task.rhythm.period_ns) <= asked / 10)
+    let Some(asked_ns) = asked_ns else {
+        return Ok(tasks);
     };
-    tasks.retain(is_asked_for);
-    tasks
+    // Due times that were programmed on a row are no other period's.
+    let on_row = |task: &&Task| task.rhythm.programmed && task.rhythm.anchor_ns.is_some();
+    let shown = tasks.iter().find(on_row).map(|task| task.rhythm.period_ns);
+    tasks.retain(|task| asked_ns.abs_diff(task.rhythm.period_ns) <= asked_ns / 10);
+    match shown {
+        Some(shown_ns) if tasks.is_empty() => Err(ImportError::whole(format!(
+            "the timers of {name} show a period of {}, which --period {} contradicts: leave --period out",
+            length(shown_ns),
+            length(asked_ns)
+        ))),
+        _ => Ok(tasks),
+    }
 }
 
 /// Cycles by the times between a thread's wake-ups.

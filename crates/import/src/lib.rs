@@ -43,7 +43,8 @@ mod wakeups;
 
 pub use form::{Form, UnknownForm, Unrecognized, Use};
 pub use imported::{
-    Histogram, Imported, KernelTrace, Place, Ros2Calls, Row, Samples, TOO_MANY_BINS, Thread, Values,
+    Histogram, Imported, KernelTrace, Place, Ros2Calls, Row, Samples, ScheduledBy, TOO_MANY_BINS,
+    Thread, Values,
 };
 pub use packed::unpacked;
 pub use wakepath_timeline::Measured;

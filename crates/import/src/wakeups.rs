@@ -2,8 +2,12 @@
 //! when it came to a CPU. Not what it was woken for, which no event tells.
 
 use crate::due_times::{earliest, numbers};
+use crate::imported::ScheduledBy;
 use std::collections::BTreeMap;
 use wakepath_timeline::{KernelEvent, Left, Thread, ThreadName, What};
+
+/// Of ten times that a thread comes to a CPU, the number with its usual priority.
+const USUAL_OF_TEN: u64 = 9;
 
 /// Data about one thread from the events.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -13,6 +17,8 @@ pub(crate) struct Woken {
     /// Its priority when it last came to a CPU, as the kernel counts: 0 to 98 are real-time
     /// priorities 99 to 1. A thread may give it up before it ends.
     pub(crate) kernel_priority: i32,
+    /// How often it came to a CPU with which priority, as the kernel counts.
+    came_with: BTreeMap<i32, u64>,
     /// When its wake-up began, and how long until it was switched in, in nanoseconds.
     pub(crate) wake_ups: Vec<(u64, u64)>,
     /// Times that it came to a CPU after sleep without an event that woke it, or was woken and
@@ -33,6 +39,11 @@ enum State {
     Waking(u64),
 }
 
+fn real_time_priority(kernel_priority: i32) -> Option<u8> {
+    let own = u8::try_from(kernel_priority).ok()?;
+    (own < 99).then(|| 99 - own)
+}
+
 impl Woken {
     /// Whether it sleeps at the end of the trace: its last turn is whole.
     pub(crate) fn is_asleep(&self) -> bool {
@@ -41,8 +52,20 @@ impl Woken {
 
     /// Its real-time priority, if it has one.
     pub(crate) fn real_time_priority(&self) -> Option<u8> {
-        let own = u8::try_from(self.kernel_priority).ok()?;
-        (own < 99).then(|| 99 - own)
+        real_time_priority(self.kernel_priority)
+    }
+
+    /// What it was scheduled by nearly always: a thread sets its policy after it begins, and may inherit a priority.
+    pub(crate) fn scheduled_by(&self) -> Option<ScheduledBy> {
+        let all: u64 = self.came_with.values().sum();
+        let (&usual, &times) = self.came_with.iter().max_by_key(|(_, times)| **times)?;
+        if times * 10 < all * USUAL_OF_TEN {
+            return None;
+        }
+        match real_time_priority(usual) {
+            Some(priority) => Some(ScheduledBy::Priority(priority)),
+            None => (usual >= 100).then_some(ScheduledBy::Share),
+        }
     }
 
     /// Its wake-ups as cycles of this period: number of the due time, and latency in nanoseconds. A
@@ -123,6 +146,7 @@ fn leaves(threads: &mut BTreeMap<u32, Woken>, thread: &Thread, left: Left) {
 
 fn comes(threads: &mut BTreeMap<u32, Woken>, thread: &Thread, at_ns: u64) {
     let found = known(threads, thread);
+    *found.came_with.entry(thread.priority).or_default() += 1;
     found.kernel_priority = thread.priority;
     match found.state {
         State::Waking(since) => found.wake_ups.push((since, at_ns.saturating_sub(since))),

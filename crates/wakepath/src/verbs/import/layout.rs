@@ -155,11 +155,16 @@ fn policy(
             )
             .into())
         }
-        None => Err(format!(
-            "{name}: does not say under which policy it was measured: give --policy, such as 'FIFO 80'"
-        )
-        .into()),
+        Some(StatedPolicy::Seen(seen)) => Err(unsaid(name, &seen.example())),
+        None => Err(unsaid(name, "FIFO 80")),
     }
+}
+
+fn unsaid(name: &str, example: &str) -> Failure {
+    format!(
+        "{name}: does not say under which policy it was measured: give --policy, such as '{example}'"
+    )
+    .into()
 }
 
 /// The terms as a scenario: policies that are compared, or where threads have periods of their own,

@@ -19,6 +19,7 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 use wakepath_archive::command_about;
 use wakepath_assess::watched::{KeptFigures, Ros2Figures, Ros2Wish};
+use wakepath_console::explanation::explain;
 use wakepath_console::run_directory::RunDirectory;
 use wakepath_console::terminal::{self, OneLine, folded_for_people, print, print_result};
 use wakepath_console::{Outcome, option_value};
@@ -80,6 +81,10 @@ pub fn run(arguments: &Import) -> Outcome {
         // If that fails, `wakepath recover` distinguishes it from a whole run.
         let _ = write::withdraw(&directory).map(|()| place.withdraw(&directory));
         return Err(error);
+    }
+    let has_trace = prepared.sources.files.iter().any(|of| of.trace.is_some());
+    if has_trace {
+        explain(&directory);
     }
     print_callbacks(arguments, &callbacks)?;
     Ros2Figures::keep(&callbacks, &directory)?;

@@ -2,7 +2,7 @@
 
 use super::Failure;
 use wakepath_console::option_value::Shown;
-use wakepath_import::{Imported, Thread};
+use wakepath_import::{Imported, ScheduledBy, Thread};
 use wakepath_scenario::parse_policy;
 use wakepath_timeline::Policy;
 use wakepath_timeline::duration::length;
@@ -13,6 +13,8 @@ pub(super) enum StatedPolicy {
     Whole(Policy),
     /// The real-time priority and whether it is RR; FIFO need not be stated. 0 is no real-time policy.
     Priority(u8, bool),
+    /// What its events show.
+    Seen(ScheduledBy),
     /// The policy without its parameters.
     Scheduler(&'static str),
 }
@@ -24,10 +26,11 @@ impl StatedPolicy {
             return Some(Self::Whole(policy));
         }
         let priority = thread.priority.or(file.priority);
-        let scheduler = file.scheduler.map(Self::Scheduler);
+        let scheduler = || file.scheduler.map(Self::Scheduler);
         priority
             .map(|(own, is_rr)| Self::Priority(own, is_rr))
-            .or(scheduler)
+            .or_else(scheduler)
+            .or_else(|| thread.scheduled_by.map(Self::Seen))
     }
 
     fn allows(&self, given: Policy) -> bool {
@@ -36,6 +39,12 @@ impl StatedPolicy {
             (Self::Priority(stated, false), Policy::Fifo { priority }) => *stated == priority,
             (Self::Priority(stated, _), Policy::RoundRobin { priority }) => *stated == priority,
             (Self::Priority(stated, is_rr), _) => *stated == 0 && !is_rr,
+            (
+                Self::Seen(ScheduledBy::Priority(seen)),
+                Policy::Fifo { priority } | Policy::RoundRobin { priority },
+            ) => *seen == priority,
+            (Self::Seen(ScheduledBy::Priority(_)), _) => false,
+            (Self::Seen(ScheduledBy::Share), given) => !given.is_real_time(),
             (Self::Scheduler(stated), given) => given.to_string().starts_with(stated),
         }
     }
@@ -46,6 +55,8 @@ impl StatedPolicy {
             Self::Priority(0, _) => "no real-time policy".into(),
             Self::Priority(own, true) => format!("RR {own}"),
             Self::Priority(own, false) => format!("priority {own}"),
+            Self::Seen(ScheduledBy::Priority(own)) => format!("FIFO or RR {own}"),
+            Self::Seen(ScheduledBy::Share) => "no real-time policy".into(),
             Self::Scheduler(stated) => (*stated).into(),
         }
     }
@@ -62,7 +73,10 @@ impl StatedPolicy {
             Ok(())
         } else {
             let stated = format!("{} for {}", self.text(), thread.name);
-            Err(contradiction(name, &stated, "--policy", option))
+            match self {
+                Self::Seen(seen) => Err(not_as_seen(name, &stated, *seen, option)),
+                _ => Err(contradiction(name, &stated, "--policy", option)),
+            }
         }
     }
 }
@@ -80,6 +94,13 @@ pub(super) fn agree_on_period(
         }
         _ => Ok(()),
     }
+}
+
+/// The events show no more than this, so that the option is needed all the same.
+fn not_as_seen(name: &str, shown: &str, seen: ScheduledBy, given: &str) -> Failure {
+    let (given, fits) = (Shown(given), seen.example());
+    format!("{name}: shows {shown}, which --policy {given} contradicts: give --policy '{fits}'")
+        .into()
 }
 
 fn contradiction(name: &str, stated: &str, option: &str, given: &str) -> Failure {

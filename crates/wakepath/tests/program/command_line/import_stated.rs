@@ -5,6 +5,7 @@ use crate::started::Place;
 
 wakepath_test_program::tests![
     an_option_that_contradicts_what_the_file_states_is_refused_and_one_that_agrees_is_not,
+    options_that_a_trace_s_events_contradict_are_refused,
     a_limit_beyond_the_period_is_refused_with_the_option_and_the_file,
 ];
 
@@ -28,6 +29,30 @@ fn an_option_that_contradicts_what_the_file_states_is_refused_and_one_that_agree
     let agreeing = ["--policy", "FIFO 80", "--period", "1ms"];
     import(&place, "a", "", &fixture("cyclictest.json"), &agreeing).assert_code(0);
     import(&place, "b", "", &fixture("cyclictest-v.txt"), &agreeing).assert_code(0);
+}
+
+fn options_that_a_trace_s_events_contradict_are_refused() {
+    let place = Place::new();
+    let with = |period, policy| {
+        let told = ["--thread", "servo", "--period", period, "--policy", policy];
+        import(&place, "run", "", &fixture("ftrace.txt"), &told)
+    };
+    for (period, policy, parts) in [
+        (
+            "7ms",
+            "FIFO 80",
+            ["a period of", "--period 7 ms contradicts"],
+        ),
+        (
+            "2ms",
+            "FIFO 51",
+            ["FIFO or RR 80", "give --policy 'FIFO 80'"],
+        ),
+        ("2ms", "OTHER", ["FIFO or RR", "--policy OTHER contradicts"]),
+    ] {
+        with(period, policy).assert_refused(1, &parts);
+    }
+    assert!(!place.path().join("run").exists(), "a directory was made");
 }
 
 fn a_limit_beyond_the_period_is_refused_with_the_option_and_the_file() {
