@@ -88,6 +88,8 @@ pub struct Session {
     pub started: SystemTime,
     /// Latency above which an activation is late, in nanoseconds, if given.
     pub latency_ns: Option<u64>,
+    /// Time from its due time within which a cycle is to end, in nanoseconds, if given.
+    pub deadline_ns: Option<u64>,
     /// Policy that the program should have, if given.
     pub policy: Option<Policy>,
     /// CPUs whose events are recorded.

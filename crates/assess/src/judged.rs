@@ -128,7 +128,7 @@ pub(crate) fn has_criterion(
     condition: &ConditionSegments<'_>,
 ) -> bool {
     match &run.manifest.imported {
-        // Its scenario is made of what was seen: only a latency is the user's own word.
+        // Its scenario is made of what was seen: only its latency is the user's own word.
         Some(imported) if imported.is_watched() => scenario.criterion.latency_ns.is_some(),
         Some(_) => true,
         None => !measures_caches(condition),

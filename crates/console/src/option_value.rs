@@ -40,6 +40,9 @@ pub enum InvalidValue {
     /// Neither a share nor a time.
     #[error("give a share such as `10%` or a time such as `5us`")]
     Margin,
+    /// A limit of the latency beyond that of the response.
+    #[error("is longer than --deadline ({0}), so it has no effect; give at most {0}")]
+    BeyondDeadline(String),
     /// No process has this number.
     #[error("there is no such process")]
     NoProcess,
@@ -56,7 +59,7 @@ impl InvalidValue {
     /// separate.
     fn joint(&self) -> &'static str {
         match self {
-            Self::Text(_) | Self::Nothing | Self::NoCpu => " ",
+            Self::Text(_) | Self::Nothing | Self::NoCpu | Self::BeyondDeadline(_) => " ",
             _ => ": ",
         }
     }

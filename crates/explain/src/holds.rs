@@ -4,7 +4,7 @@ use crate::cpu::{Given, Hold};
 use std::collections::HashMap;
 use wakepath_timeline::{KernelEvent, Left, What};
 
-/// A page fault that waits for nothing takes less than this, in nanoseconds.
+/// A page fault without I/O takes less than this, in nanoseconds.
 const FAULT_NS: u64 = 1_000_000;
 
 /// Where a thread whose system calls are recorded runs.
@@ -15,7 +15,7 @@ enum Mode {
     Fault { since_ns: u64 },
 }
 
-/// What is known of all threads.
+/// All threads.
 #[derive(Debug, Default)]
 pub(crate) struct Holds {
     modes: HashMap<u32, Mode>,

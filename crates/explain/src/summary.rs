@@ -93,7 +93,7 @@ pub struct ConditionExplanation {
     /// Cycles whose response took longer than `response_limit_ns`.
     #[serde(default, skip_serializing_if = "is_none")]
     pub overran: u64,
-    /// The criterion's deadline, or the period if that is shorter, in nanoseconds; 0 for none.
+    /// The criterion's deadline, in nanoseconds; 0 without a period.
     #[serde(default, skip_serializing_if = "is_none")]
     pub response_limit_ns: u64,
     /// Time that the late cycles lost, in nanoseconds: their latency, and the work's time beyond the usual if

@@ -10,8 +10,8 @@ const FAR_MORE: u64 = 4;
 /// Weight of a thread's late cycles; the greatest matters most. A loop that never ran comes before all that were late,
 /// and one that passed a limit or its period before those that were late by their own percentile alone: a thread always
 /// has such cycles. One that sleeps for a time has no due time to pass. Of the late threads of one condition the periodic
-/// and most urgent one leads, and of two that passed their periods one that lost far more than the other. Of two that are
-/// as urgent a thread that its own timer wakes comes before one that works for others.
+/// and most urgent one leads, and of two real-time or two ordinary ones that passed their periods one that lost far more
+/// than the other. Of two that are as urgent a thread that its own timer wakes comes before one that works for others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Weight {
     silent_segments: u64,
@@ -40,8 +40,10 @@ impl Weight {
 /// Whether one late thread of a condition leads before another.
 fn goes_before(one: &ConditionExplanation, other: &ConditionExplanation) -> bool {
     let place = |of: &ConditionExplanation| (passed(of), of.is_periodic);
+    let is_real_time = |of: &ConditionExplanation| of.urgency > 0;
     let lost_far_more = |one: &ConditionExplanation, other: &ConditionExplanation| {
-        passed(one) && one.late_ns > other.late_ns.saturating_mul(FAR_MORE)
+        let counts = passed(one) && is_real_time(one) >= is_real_time(other);
+        counts && one.late_ns > other.late_ns.saturating_mul(FAR_MORE)
     };
     let urgent = |of: &ConditionExplanation| (of.urgency, !works_for_others(of));
     match place(one).cmp(&place(other)) {
@@ -117,6 +119,8 @@ mod tests {
         let radio = || overran("radio", 70, 100);
         assert_eq!(first([overran("balance", 60, 401), radio()]), "balance");
         assert_eq!(first([overran("balance", 60, 400), radio()]), "radio");
+        let ordinary = overran("balance", 0, 900);
+        assert_eq!(first([ordinary, radio()]), "radio");
         let logger = |late_ns| ConditionExplanation {
             cycles: 9,
             woken: [(BY_THREAD.to_owned(), 8)].into(),

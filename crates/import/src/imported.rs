@@ -98,7 +98,7 @@ pub struct Thread {
     pub period_ns: Option<u64>,
     /// Its real-time priority and whether its policy is RR, where the file says one of its own.
     pub priority: Option<(u8, bool)>,
-    /// What it was scheduled by, where its events show it.
+    /// By which right it was scheduled, where its events show it.
     pub scheduled_by: Option<ScheduledBy>,
     /// How long it was observed, where the file says it.
     pub observed_ns: Option<u64>,
@@ -125,7 +125,7 @@ impl Thread {
     }
 }
 
-/// What the kernel's events show of a policy.
+/// A policy as far as the kernel's events show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScheduledBy {
     /// A real-time priority, 1 to 99: FIFO or RR.

@@ -55,7 +55,7 @@ impl Woken {
         real_time_priority(self.kernel_priority)
     }
 
-    /// What it was scheduled by nearly always: a thread sets its policy after it begins, and may inherit a priority.
+    /// By which right it was scheduled nearly always: a thread sets its policy after it begins, and may inherit a priority.
     pub(crate) fn scheduled_by(&self) -> Option<ScheduledBy> {
         let all: u64 = self.came_with.values().sum();
         let (&usual, &times) = self.came_with.iter().max_by_key(|(_, times)| **times)?;

@@ -44,9 +44,12 @@ impl Order {
         })
     }
 
-    /// Response above which a cycle of a loop with this period is late too: its deadline, or the period if that
-    /// is shorter. In nanoseconds; 0 without a period.
+    /// Response above which a cycle of a loop with this period is late too: its deadline. In nanoseconds; 0 without a
+    /// period.
     pub fn response_limit_ns(&self, period_ns: u64) -> u64 {
-        own_deadline_ns(self.deadline_ns, self.shortest_period_ns, period_ns).min(period_ns)
+        match period_ns {
+            0 => 0,
+            _ => own_deadline_ns(self.deadline_ns, self.shortest_period_ns, period_ns),
+        }
     }
 }

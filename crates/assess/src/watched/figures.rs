@@ -98,6 +98,8 @@ pub struct Watched {
     pub jitter_ns: Option<DistributionSummary>,
     /// Switch-in − due time; skipped ones with what they suffered, as everywhere.
     pub latency_ns: Option<DistributionSummary>,
+    /// End of its work − due time.
+    pub response_ns: Option<DistributionSummary>,
     /// Time on a CPU in each activation.
     pub run_ns: Option<DistributionSummary>,
     /// Activations.
@@ -237,6 +239,7 @@ impl Watched {
             mean_interval_ns: samples.last().and_then(mean_interval),
             jitter_ns: Distribution::new(jitter).map(|of| of.summary()),
             latency_ns: latencies.map(|of| of.summary()),
+            response_ns: summary(&row.even(), Sample::response_ns),
             run_ns: summary(samples, |sample| sample.cpu_time_ns.into()),
             activations: samples.len() as u64,
             skipped: (!tally.skips_unknown).then_some(tally.skipped),

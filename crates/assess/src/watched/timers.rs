@@ -124,6 +124,7 @@ impl Watched {
             mean_interval_ns: None,
             jitter_ns: None,
             latency_ns: latencies.map(|of| of.summary()),
+            response_ns: summary(samples, |of| of.response_ns()),
             run_ns: if has_cpu_time {
                 summary(samples, |of| of.cpu_time_ns.into())
             } else {

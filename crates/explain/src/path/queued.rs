@@ -273,7 +273,7 @@ impl Cut<'_> {
     }
 
     /// Whether a thread ran on in user mode after the CPU knew of the loop, and longer than until the next interrupt or
-    /// call: a CPU that stood still in between would have left it at once.
+    /// call: a CPU that was stalled in between would have left it at once.
     fn ran_in_user(&self, cpu: u16, asked_ns: u64, to_ns: u64) -> bool {
         let (mut first_ns, mut found) = (None, false);
         if let Some(cpu) = self.window.cpus.get(usize::from(cpu)) {

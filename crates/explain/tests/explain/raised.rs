@@ -6,7 +6,7 @@ use wakepath_timeline::{Interrupt, Left, What};
 wakepath_test_program::tests![
     a_thread_that_inherits_a_priority_is_more_urgent_until_it_has_its_own_again,
     a_thread_that_runs_on_in_user_mode_has_raised_its_priority,
-    a_thread_in_user_mode_of_which_nothing_more_is_seen_may_have_stood_still,
+    a_thread_in_user_mode_without_further_events_may_have_been_stalled,
 ];
 
 /// A loop whose timer expires while a thread of FIFO 20 runs.
@@ -63,7 +63,7 @@ fn a_thread_that_runs_on_in_user_mode_has_raised_its_priority() {
     }
 }
 
-fn a_thread_in_user_mode_of_which_nothing_more_is_seen_may_have_stood_still() {
+fn a_thread_in_user_mode_without_further_events_may_have_been_stalled() {
     let mut stream = below();
     stream
         .timer(DUE + 2 * US)

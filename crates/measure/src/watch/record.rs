@@ -36,7 +36,8 @@ pub fn record(
     begin: Begin<'_>,
 ) -> Result<(), WatchError> {
     let name = session.run_name();
-    let scenario = scenario(figures, &name, session.latency_ns)?;
+    let limits = (session.latency_ns, session.deadline_ns);
+    let scenario = scenario(figures, &name, limits)?;
     session.notes.extend(found(figures));
     let started = begin(&scenario, &session).map_err(WatchError::Begin)?;
     log.append_event(&Event::RunStarted(Box::new(started)))?;
@@ -201,10 +202,12 @@ fn lacks(figures: &Figures) -> Vec<Lack> {
 fn scenario(
     figures: &Figures,
     name: &str,
-    latency_ns: Option<u64>,
+    (latency_ns, deadline_ns): (Option<u64>, Option<u64>),
 ) -> Result<Scenario, ScenarioErrors> {
+    // A cycle that begins after its deadline also ends after it.
+    let latency_ns = latency_ns.or(deadline_ns);
     // The interval of a thread without a period is no deadline, and no limit is too long for it.
-    let period_ns = |of: &Watched| match latency_ns {
+    let period_ns = |of: &Watched| match latency_ns.max(deadline_ns) {
         Some(ns) if !of.is_periodic => of.period_ns.max(ns),
         _ => of.period_ns,
     };
@@ -217,12 +220,12 @@ fn scenario(
     );
     if let Some(ns) = latency_ns {
         let _ = writeln!(text, "latency = \"{ns} ns\"");
-        // Each thread's deadline is its own period, which no latency limit may be beyond: a longer
-        // one is the deadline, too.
-        let shortest_ns = figures.threads.iter().map(period_ns).min();
-        if shortest_ns.is_some_and(|shortest| shortest < ns) {
-            let _ = writeln!(text, "deadline = \"{ns} ns\"");
-        }
+    }
+    // Each thread's deadline is its own period, which no latency limit may be beyond: a longer one is the deadline, too.
+    let shortest_ns = figures.threads.iter().map(period_ns).min();
+    let beyond = |ns: &u64| shortest_ns.is_some_and(|shortest| shortest < *ns);
+    if let Some(ns) = deadline_ns.or(latency_ns.filter(beyond)) {
+        let _ = writeln!(text, "deadline = \"{ns} ns\"");
     }
     for of in &figures.threads {
         let _ = writeln!(

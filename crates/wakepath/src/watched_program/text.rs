@@ -154,7 +154,7 @@ fn short_table(threads: &[&Watched]) -> Table {
         .column(words("policy"))
         .column(number("period"))
         .group("wake-up latency", "", &["median", "p99", "max"].map(number))
-        .group("run time", "", &[number("max")])
+        .group("response", "", &[number("max")])
         .column(number("skipped"));
     for of in threads {
         let latency = &of.latency_ns;
@@ -167,7 +167,7 @@ fn short_table(threads: &[&Watched]) -> Table {
                 quantile(latency, Quantile::P50),
                 quantile(latency, Quantile::P99),
                 figure(latency, |summary| summary.max),
-                figure(&of.run_ns, |summary| summary.max),
+                figure(&of.response_ns, |summary| summary.max),
                 of.skipped.map(Cell::new).into(),
             ],
         );
@@ -189,12 +189,13 @@ fn table(threads: &[Watched]) -> Table {
             "",
             &["min", "median", "p99", "p99.9", "max"].map(number),
         )
+        .group("response", "", &["median", "p99", "max"].map(number))
         .group("run time", "", &["median", "max"].map(number))
         .column(number("preempted"))
         .column(number("activations"))
         .column(number("skipped"));
     for of in threads {
-        let [latency, run] = [&of.latency_ns, &of.run_ns];
+        let [latency, response, run] = [&of.latency_ns, &of.response_ns, &of.run_ns];
         // Without a period there is no deviation from it.
         let jitter = if of.is_periodic { &of.jitter_ns } else { &None };
         let period = of.is_periodic.then(|| duration::length(of.period_ns));
@@ -211,6 +212,9 @@ fn table(threads: &[Watched]) -> Table {
                 quantile(latency, Quantile::P99),
                 quantile(latency, Quantile::P999),
                 figure(latency, |summary| summary.max),
+                quantile(response, Quantile::P50),
+                quantile(response, Quantile::P99),
+                figure(response, |summary| summary.max),
                 quantile(run, Quantile::P50),
                 figure(run, |summary| summary.max),
                 Cell::new(of.preempted.0),

@@ -96,6 +96,7 @@ pub fn run(arguments: &Watch) -> Outcome {
         name,
         started,
         latency_ns: terms.latency_ns,
+        deadline_ns: terms.deadline_ns,
         policy: terms.policy,
         cpus,
         clock_source: clock_source(&facts),

@@ -8,6 +8,7 @@ use std::time::Duration;
 use wakepath_archive::watch::Threads;
 use wakepath_console::option_value::{self, InvalidValue, OptionError};
 use wakepath_measure::watch::{GroupName, Target};
+use wakepath_timeline::duration::length;
 use wakepath_timeline::{Policy, ThreadName, decoded, plain_name};
 
 /// The options that need reading.
@@ -16,6 +17,7 @@ pub(super) struct Terms {
     pub(super) cpus: Option<Vec<u16>>,
     pub(super) policy: Option<Policy>,
     pub(super) latency_ns: Option<u64>,
+    pub(super) deadline_ns: Option<u64>,
     pub(super) stop_above_ns: Option<u64>,
     /// Of chains.
     pub(super) limit_ns: Option<u64>,
@@ -25,6 +27,18 @@ impl Terms {
     pub(super) fn read(arguments: &Watch) -> Result<Self, OptionError> {
         let stop_above_ns = option_value::time("--stop-above", arguments.stop_above.as_deref())?;
         let latency_ns = option_value::time("--latency", arguments.latency.as_deref())?;
+        let deadline_ns = option_value::time("--deadline", arguments.deadline.as_deref())?;
+        let limits = [
+            ("--latency", &arguments.latency, latency_ns),
+            ("--stop-above", &arguments.stop_above, stop_above_ns),
+        ];
+        let beyond = limits
+            .into_iter()
+            .find(|(.., ns)| deadline_ns.is_some() && *ns > deadline_ns);
+        if let (Some((option, Some(given), _)), Some(deadline_ns)) = (beyond, deadline_ns) {
+            let within = InvalidValue::BeyondDeadline(length(deadline_ns));
+            return Err(OptionError::new(option, given, within));
+        }
         Ok(Self {
             duration: option_value::time("--for", arguments.duration.as_deref())?
                 .map(Duration::from_nanos),
@@ -39,6 +53,7 @@ impl Terms {
                 .map(option_value::policy)
                 .transpose()?,
             latency_ns: latency_ns.or(stop_above_ns),
+            deadline_ns,
             stop_above_ns,
             limit_ns: option_value::time("--limit", arguments.limit.as_deref())?,
         })
