@@ -101,6 +101,8 @@ pub enum Finding {
         call: String,
         /// What usually ends these waits.
         waker: String,
+        /// Whether that may hand on a device's data: it is no thread of a program.
+        may_be_device: bool,
         /// How long one wait takes, on average over those that were seen.
         wait_ns: u64,
         /// How many were seen.
@@ -240,9 +242,11 @@ impl Finding {
             } => &fix::WATCH_WAKER,
             Self::WokenLate { .. } => &fix::WATCH_SENDER,
             // What such a call waits for may be a device.
-            Self::WaitsInCycle { call, .. } if ["read", "readv", "ioctl"].contains(&&**call) => {
-                &fix::ASK_DEVICE_AHEAD
-            }
+            Self::WaitsInCycle {
+                call,
+                may_be_device: true,
+                ..
+            } if ["read", "readv", "ioctl"].contains(&&**call) => &fix::ASK_DEVICE_AHEAD,
             Self::WaitsInCycle { .. } => &fix::ASK_AHEAD,
             Self::SleepCut { .. } => &fix::SLEEP_AGAIN,
             Self::StartsOthers { .. } => &fix::ONE_TIMER_THREAD,
@@ -381,6 +385,7 @@ impl fmt::Display for Finding {
                 times,
                 cycles,
                 sets_period,
+                ..
             } => {
                 write!(
                     f,

@@ -77,8 +77,6 @@ const PACED: Regular = Regular {
 /// Of a hundred expiries, the number that must be on one row to the nanosecond: a thread can sleep
 /// differently while it starts.
 const EXACT_OF_HUNDRED: usize = 95;
-/// A thread that is woken by others more often than this between two sleeps of its own serves them.
-const SERVED_BETWEEN: usize = 2;
 /// Between what a scenario may have for a period, in nanoseconds.
 const SHORTEST_NS: u64 = 10_000;
 /// See [`SHORTEST_NS`].
@@ -102,11 +100,7 @@ impl Rhythm {
         if !marked.is_empty() {
             return Self::new(marked).map(by(BegunBy::Marks));
         }
-        let own = Self::new(timers).and_then(|rhythm| match rhythm.sleeps_ns {
-            Some(asked_ns) if serves(timers, handed, asked_ns) => Err(irregular(timers)),
-            _ => Ok(rhythm),
-        });
-        own.or_else(|why| {
+        Self::new(timers).or_else(|why| {
             if are_idle_waits(timers, handed) {
                 return Err(why);
             }
@@ -196,7 +190,11 @@ impl Rhythm {
                 ..rhythm
             }),
             (None, true) => Ok(rhythm),
-            _ => Err(irregular(activations)),
+            _ => Err(NotPeriodic::Irregular {
+                activations: count,
+                low_ns: intervals.at(1),
+                high_ns: intervals.at(9),
+            }),
         }
     }
 
@@ -252,27 +250,6 @@ fn are_idle_waits(timers: &[Activation], handed: &[Activation]) -> bool {
     let waits = timers.iter().filter(|of| of.woken_in == WokenIn::Events);
     let most = handed.len() * 2;
     waits.count() > most || timers.len() > most && time_outs(timers).is_some()
-}
-
-fn irregular(activations: &[Activation]) -> NotPeriodic {
-    let programmed = is_programmed(activations);
-    let expiries = activations
-        .iter()
-        .filter_map(|of| expiry_ns(of, programmed));
-    let expiries: Vec<u64> = expiries.collect();
-    let intervals = Sorted::intervals(&expiries);
-    NotPeriodic::Irregular {
-        activations: activations.len(),
-        low_ns: intervals.at(1),
-        high_ns: intervals.at(9),
-    }
-}
-
-/// Whether a thread that sleeps for this time, in nanoseconds, does so while it serves some of the requests of others:
-/// it waits for several between two sleeps, and longer than it sleeps.
-fn serves(timers: &[Activation], handed: &[Activation], asked_ns: u64) -> bool {
-    let waited_ns: u64 = timers.iter().map(|of| of.waited_ns).sum();
-    handed.len() > timers.len() * SERVED_BETWEEN && waited_ns > timers.len() as u64 * asked_ns
 }
 
 /// Whether most turns were due already when the thread asked for them: it never sleeps for its timer, and its period is

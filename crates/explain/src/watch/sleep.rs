@@ -7,6 +7,10 @@ use super::sorted::Sorted;
 
 /// Of ten sleeps, the number that must be of the same time.
 const ALIKE_OF_TEN: usize = 8;
+/// A thread that waits for others for longer than so many sleeps, on average, sleeps while it serves them.
+const FAR_LONGER: u64 = 4;
+/// The longest waits show nothing usual: one in so many.
+const LONGEST_SHARE: usize = 50;
 /// At best it takes no longer than this, in nanoseconds.
 const SOONEST_START_NS: u64 = 2_000;
 /// Work and wake-up below this share of the sleep, one in so many, don't count as part of the period.
@@ -23,6 +27,8 @@ pub(super) struct Sleep {
     waited_ns: u64,
     /// Mean of it in calls that take data from a descriptor: most turns may take what is there already.
     input_ns: u64,
+    /// Mean of it in any call, but for the longest ones.
+    mean_waited_ns: u64,
     /// Shortest wake-up latency.
     latency_ns: u64,
 }
@@ -56,6 +62,7 @@ impl Sleep {
             waited_ns: of(|of| Some(of.waited_ns))?.at(5),
             input_ns: activations.iter().map(|of| of.input_ns).sum::<u64>()
                 / activations.len().max(1) as u64,
+            mean_waited_ns: trimmed_mean(activations.iter().map(|of| of.waited_ns).collect()),
             latency_ns: of(|of| of.switched_in_ns.checked_sub(of.programmed_ns?))?.at(0),
         })
     }
@@ -64,6 +71,7 @@ impl Sleep {
     /// sleeps while it serves a request.
     pub(super) fn is_within_turns(&self) -> bool {
         self.waited_ns.max(self.input_ns) > self.asked_ns
+            || self.mean_waited_ns > self.asked_ns.saturating_mul(FAR_LONGER)
     }
 
     /// The thread's period: the sleep, and the rest of its turns. `regular_ns`: the median between two
@@ -77,6 +85,14 @@ impl Sleep {
             period_ns
         }
     }
+}
+
+/// The mean without the longest, one in [`LONGEST_SHARE`] and one at least.
+fn trimmed_mean(mut all: Vec<u64>) -> u64 {
+    all.sort_unstable();
+    all.truncate(all.len().saturating_sub(all.len() / LONGEST_SHARE + 1));
+    let sum: u64 = all.iter().sum();
+    sum / all.len().max(1) as u64
 }
 
 /// The time that was asked for, which is a round one, from what was left of it when the timer was started.

@@ -4,7 +4,7 @@ use super::passed::passed;
 use super::{Finding, Together};
 use crate::watched::waking::WokenBy;
 use wakepath_explain::watch::{
-    Activation, BegunBy, CutBy, CutSleeps, Row, Task, ThreadActivity, TurnWaits,
+    Activation, BegunBy, CutBy, CutSleeps, Row, Task, ThreadActivity, TurnWaits, Waker,
 };
 use wakepath_explain::{Cause, sleeps, waits_for_any_event};
 use wakepath_timeline::Sample;
@@ -32,7 +32,7 @@ impl Finding {
         }
         let mut found = way_of_waiting(task, row, woken_by, (activity, is_executor));
         found.extend(waits_in_cycle(task, activity));
-        found.extend(activity.cut_sleeps.iter().map(cut_sleeps));
+        found.extend(cut_sleeps(&activity.cut_sleeps));
         found.extend(starts_others(task, activity));
         found.extend(task.has_timer_wheel.then_some(Finding::TimerWheel));
         found.extend(passed(task));
@@ -130,11 +130,17 @@ fn waits_in_cycle(task: &Task, activity: &ThreadActivity) -> Option<Finding> {
     is_long.then(|| Finding::WaitsInCycle {
         call: first.call.as_deref().unwrap_or_default().to_owned(),
         waker: WokenBy::named(&first.waker).0,
+        may_be_device: !is_program(&first.waker),
         wait_ns,
         times,
         cycles: turns,
         sets_period: late * 2 > turns,
     })
+}
+
+/// Whether it is a thread, but of those of the kernel that hand on what a device received.
+fn is_program(waker: &Waker) -> bool {
+    matches!(waker, Waker::Thread(of) if !of.name.bytes().starts_with(b"kworker"))
 }
 
 /// Fewer cycles with a start of a thread show no habit.
@@ -155,20 +161,35 @@ fn starts_others(task: &Task, activity: &ThreadActivity) -> Option<Finding> {
         .then_some(Finding::StartsOthers { times, cycles })
 }
 
-fn cut_sleeps(cut: &CutSleeps) -> Finding {
-    let sender = match &cut.by {
-        CutBy::Waker(waker) => WokenBy::named(waker).0,
-        CutBy::Timer(function) => match &**function {
-            "it_real_fn" => "a timer of its process (setitimer)".into(),
-            "posix_timer_fn" => "a timer of its process (timer_create)".into(),
-            other => Cause::OtherTimer(other.into()).to_string(),
-        },
-    };
-    Finding::SleepCut {
-        sender,
-        times: cut.times,
-        early_ns: cut.early_ns,
+/// Signals by their senders; threads of one name, as children that end are, are one.
+fn cut_sleeps(cut: &[CutSleeps]) -> impl Iterator<Item = Finding> {
+    let mut by_sender: Vec<(String, Vec<&CutSleeps>)> = Vec::new();
+    for of in cut {
+        let name = match &of.by {
+            CutBy::Waker(Waker::Thread(thread)) => thread.name.to_string(),
+            CutBy::Waker(waker) => WokenBy::named(waker).0,
+            CutBy::Timer(function) => match &**function {
+                "it_real_fn" => "a timer of its process (setitimer)".into(),
+                "posix_timer_fn" => "a timer of its process (timer_create)".into(),
+                other => Cause::OtherTimer(other.into()).to_string(),
+            },
+        };
+        match by_sender.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, all)) => all.push(of),
+            None => by_sender.push((name, vec![of])),
+        }
     }
+    by_sender.into_iter().map(|(name, all)| Finding::SleepCut {
+        sender: match &all[..] {
+            [of] => match &of.by {
+                CutBy::Waker(waker) => WokenBy::named(waker).0,
+                CutBy::Timer(_) => name,
+            },
+            several => format!("{} threads named {name}", several.len()),
+        },
+        times: all.iter().map(|of| of.times).sum(),
+        early_ns: all.iter().map(|of| of.early_ns).max().unwrap_or(0),
+    })
 }
 
 /// Cycles that were due already when the thread asked to sleep until then. Of a clock that can be set the due time is
