@@ -15,8 +15,8 @@ rows! {
     };
     POLICY_FIRST: Fix {
         name: "real-time policy before the first due time",
-        words: "the loop ran as OTHER there, and has its real-time policy only since then: set the policy before the first \
-                due time, and keep it",
+        words: "the loop ran as OTHER there, although it has a real-time policy at other times: set the policy before the \
+                first due time, and keep it",
         changes: "when the loop's policy is set",
         who: &[Programmer],
         trial: None,

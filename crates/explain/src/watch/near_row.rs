@@ -27,6 +27,9 @@ const HALF_NS: u64 = 600_000;
 /// Time by which due times come late at most that are rounded up twice, and a little, in nanoseconds.
 pub(crate) const ROUNDED_BY_NS: u64 = 2_200_000;
 
+/// From the call to the event of its timer it takes no longer than this, even if the thread is held up, in nanoseconds.
+const HELD_UP_NS: u64 = 100_000;
+
 /// A row that due times lie near. In nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NearRow {
@@ -154,7 +157,7 @@ pub(super) fn may_want_one_less(of: &Activation) -> bool {
     let asked_ns = || of.programmed_ns?.checked_sub(of.asked_at_ns?);
     asked_ns().is_some_and(|ns| {
         let milliseconds = ns.div_ceil(MS);
-        milliseconds * MS - ns <= TO_START_NS && may_be_one_less(milliseconds)
+        milliseconds * MS - ns <= HELD_UP_NS && may_be_one_less(milliseconds)
     })
 }
 

@@ -78,8 +78,8 @@ const REMARKS: &[Remark] = &[
         // Some before its policy is set are no news.
         (of.other_priorities * OTHERS_OF > of.activations).then(|| {
             format!(
-                "switched in {times} with another priority than its policy's (before it was set, or \
-                 inherited by a lock)"
+                "switched in {times} with another priority than its policy's (before it was set, while \
+                 it had another, or inherited by a lock)"
             )
         })
     },

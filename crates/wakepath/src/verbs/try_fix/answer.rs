@@ -53,15 +53,18 @@ fn effect(pairs: &[(Turn, Turn)], figure: usize) -> Option<Effect> {
     Effect::new(&ratios, DECIDING.len())
 }
 
-/// A fix of the policy changes nothing in a program that sets its own.
+/// A fix of the policy or the CPUs changes nothing in a program that sets its own.
 pub fn refuse_without_change(fix: &str, without: &Turn, with: &Turn) -> Result<(), String> {
-    if !fix.starts_with("policy=") || without.policy != with.policy {
-        return Ok(());
-    }
+    let (ran, own) = match fix.split_once('=') {
+        Some(("policy", _)) if without.policy == with.policy => {
+            (format!("ran under {}", with.policy), "policy")
+        }
+        Some(("cpu", _)) if without.cpus == with.cpus => (format!("could use CPU {}", with.cpus), "CPUs"),
+        _ => return Ok(()),
+    };
     Err(format!(
-        "{fix}: the loop ran under {} without the fix and with it, since the program sets its own policy; \
-         change it in the program",
-        with.policy
+        "{fix}: the loop {ran} without the fix and with it, since the program sets its own {own}; change it in \
+         the program"
     ))
 }
 
@@ -144,10 +147,12 @@ fn change(effect: Option<Effect>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wakepath_timeline::CpuSet;
 
     fn turn(ms: f64) -> Turn {
         Turn {
             policy: wakepath_timeline::Policy::Fifo { priority: 80 },
+            cpus: CpuSet::from(&[1][..]),
             period_ns: 4_000_000,
             cycles: 1000,
             skipped: Some(0),
@@ -166,6 +171,8 @@ mod tests {
         let (without, with) = &turns[0];
         let refused = refuse_without_change("policy=FIFO 80", without, with);
         assert!(refused.unwrap_err().contains("sets its own policy"));
+        let refused = refuse_without_change("cpu=0", without, with);
+        assert!(refused.unwrap_err().contains("sets its own CPUs"));
         assert_eq!(refuse_without_change("slack", without, with), Ok(()));
         let other = Turn {
             policy: wakepath_timeline::Policy::Fifo { priority: 50 },

@@ -5,7 +5,7 @@ use wakepath_archive::{Run, ThreadRecord};
 use wakepath_assess::explanation::urgency;
 use wakepath_assess::watched::comes_without_period;
 use wakepath_assess::{Assessment, p99};
-use wakepath_timeline::Policy;
+use wakepath_timeline::{AllowedCpus, CpuSet, Policy};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -22,6 +22,8 @@ pub const FIGURES: [&str; 4] = [
 pub struct Turn {
     /// Policy in effect.
     pub policy: Policy,
+    /// CPUs that it could use at last.
+    pub cpus: CpuSet,
     /// Between two due times, ns.
     pub period_ns: u64,
     /// Cycles that ran.
@@ -64,6 +66,7 @@ impl Turn {
         };
         Ok(Self {
             policy: record.requested,
+            cpus: CpuSet::from(&cpus_at_last(record)[..]),
             period_ns: record.due.period_ns,
             cycles: response.count,
             skipped: cycles.and_then(|of| of.skipped),
@@ -75,6 +78,13 @@ impl Turn {
             ],
         })
     }
+}
+
+fn cpus_at_last(record: &ThreadRecord) -> Vec<u16> {
+    let allowed = record.effective.details.get("allowed_cpus").cloned();
+    let allowed = allowed.and_then(|of| serde_json::from_value::<Vec<AllowedCpus>>(of).ok());
+    let last = allowed.and_then(|mut of| of.pop());
+    last.map_or_else(|| record.cpus.clone(), |of| of.cpus)
 }
 
 /// The most urgent thread with a period, of several that with most cycles.
