@@ -2,6 +2,7 @@
 
 use crate::{tell, terminal};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::num::{IntErrorKind, ParseIntError};
 use std::process::ExitCode;
 use wakepath_report::Style;
 use wakepath_timeline::one_line as one_line_of;
@@ -56,14 +57,21 @@ fn of_a_word(said: &clap::Error) -> Option<String> {
             );
             let option = option.split(' ').next().unwrap_or_default();
             let why = std::error::Error::source(said)?;
-            Some(format!(
-                "{option} {value}: {}",
-                one_line_of(&why.to_string())
-            ))
+            let number = why.downcast_ref::<ParseIntError>().map(ParseIntError::kind);
+            let why = match number {
+                Some(IntErrorKind::PosOverflow) => "is too large".to_owned(),
+                Some(_) => "give a whole number, such as 3".to_owned(),
+                None => one_line_of(&why.to_string()),
+            };
+            Some(format!("{option} {value}: {why}"))
         }
         ErrorKind::UnknownArgument => {
             let option = text(ContextKind::InvalidArg)?;
             // Anything else is a surplus argument.
+            let is_number = option.get(1..).unwrap_or_default().starts_with(|first: char| first.is_ascii_digit());
+            if option.starts_with('-') && is_number {
+                return Some(format!("{option}: no value is negative; see --help"));
+            }
             option.starts_with('-').then(|| {
                 let meant = meant(&option, ContextKind::SuggestedArg);
                 format!("{option}: there is no such option; {meant}")

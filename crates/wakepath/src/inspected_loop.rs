@@ -121,13 +121,13 @@ fn program(name: &str, root: &Root) -> Result<Program, Failure> {
     let processes = Processes::read(root);
     let pid = match name.parse::<u32>() {
         Ok(pid) => {
-            if let Some(process) = processes.numbered(pid) {
-                return Ok(Program {
-                    name: one_line(&process.name),
-                    pid: Some(pid),
-                });
-            }
-            None
+            let Some(process) = processes.numbered(pid) else {
+                return Err(format!("--program {name}: there is no such process").into());
+            };
+            return Ok(Program {
+                name: one_line(&process.name),
+                pid: Some(pid),
+            });
         }
         Err(_) => {
             let names = [name];

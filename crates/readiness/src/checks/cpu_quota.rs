@@ -30,9 +30,10 @@ fn quota(seen: &Inspection) -> Finding {
         return Finding::good(format!("{own} has none"), group.group.path());
     };
     let counted = group.throttled.iter().find(|of| of.file == quota.file);
-    let stopped = match counted.map(|of| of.since_made.times) {
-        Some(times @ 1..) => format!(", which stopped it {times} times since it was made"),
-        _ => String::new(),
+    let times = counted.map_or(0, |of| of.since_made.times);
+    let stopped = match times {
+        0 => String::new(),
+        times => format!(", which stopped it {times} times since it was made"),
     };
     let found = format!(
         "{} has {} µs of each {} µs{stopped}",
@@ -43,13 +44,15 @@ fn quota(seen: &Inspection) -> Finding {
         None => seen.subject.priority.is_none(),
     };
     let stop_us = quota.period_us.saturating_sub(quota.runtime_us);
-    let cost = if ordinary && stop_us > 0 {
-        Magnitude::Stop {
-            ns: stop_us.saturating_mul(1_000),
+    let ns = stop_us.saturating_mul(1_000);
+    let cost = match (ordinary && stop_us > 0, times) {
+        (false, _) => Magnitude::NotKnown,
+        (true, 0) => Magnitude::Stop {
+            ns,
             every_ns: quota.period_us.saturating_mul(1_000),
-        }
-    } else {
-        Magnitude::NotKnown
+        },
+        // It has struck.
+        (true, _) => Magnitude::Delay { ns },
     };
     Finding::bad(found, &quota.file)
         .costing(cost)

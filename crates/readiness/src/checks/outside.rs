@@ -45,7 +45,7 @@ pub const CHECKS: &[Check] = &[
         id: "D2",
         group: Group::Output,
         title: "log files of the loop",
-        reads: "/proc/PID/fd of the program: regular files that are open for writing",
+        reads: "/proc/PID/fd and fdinfo of the program: regular files that it has written to",
         why: "A write to an SD card or eMMC can block for hundreds of ms (200 to 700 ms measured).",
         now: "put log records into a queue in memory and let another thread write them (a pipe blocks the loop when it is full)",
         boot: "",
@@ -163,22 +163,24 @@ fn logging(seen: &Inspection) -> Finding {
         if !target.starts_with('/') || outside.iter().any(|prefix| target.starts_with(prefix)) {
             continue;
         }
-        // fdinfo's flags are octal; the lowest two bits are the access mode, 0 for reading alone.
-        let flags = seen
+        // fdinfo's flags are octal; the lowest two bits are the access mode, 0 for reading alone. At place 0 nothing was
+        // written yet, as of standard output that a shell has redirected.
+        let opened = seen
             .root
             .parsed(&format!("/proc/{pid}/fdinfo/{name}"), |text| {
-                let line = text.lines().find_map(|line| line.strip_prefix("flags:"));
-                line.and_then(|flags| u64::from_str_radix(flags.trim(), 8).ok())
-                    .ok_or_else(|| Misread::lacks("`flags:` in it"))
+                let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key));
+                let flags = value("flags:").and_then(|of| u64::from_str_radix(of.trim(), 8).ok());
+                let flags = flags.ok_or_else(|| Misread::lacks("`flags:` in it"))?;
+                Ok((flags, value("pos:").is_some_and(|of| of.trim() == "0")))
             });
-        match flags.known() {
-            None => return Finding::unread(&flags),
-            Some(flags) if flags & 3 != 0 => files.push(target),
+        match opened.known() {
+            None => return Finding::unread(&opened),
+            Some((flags, false)) if flags & 3 != 0 => files.push(target),
             Some(_) => {}
         }
     }
     if files.is_empty() {
-        Finding::good("no file is open for writing", folder)
+        Finding::good("no file is being written", folder)
     } else {
         Finding::bad(format!("writes {}", files.join(", ")), folder)
     }

@@ -57,11 +57,15 @@ pub const CASES: &[Case] = &[
     ),
     (
         "D2",
-        &[(STAT, FLYER), ("proc/9/fd/3", "/dev/null")],
+        &[
+            (STAT, FLYER),
+            ("proc/9/fd/3", "/tmp/redirected"),
+            ("proc/9/fdinfo/3", "pos:\t0\nflags:\t0100001\n"),
+        ],
         &[
             (STAT, FLYER),
             ("proc/9/fd/3", "/var/log/flight.csv"),
-            ("proc/9/fdinfo/3", "pos:\t0\nflags:\t0100001\n"),
+            ("proc/9/fdinfo/3", "pos:\t4096\nflags:\t0100001\n"),
         ],
         &[(STAT, FLYER), ("proc/9/fd/3", "/var/log/flight.csv")],
     ),

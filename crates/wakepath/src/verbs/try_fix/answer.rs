@@ -59,7 +59,9 @@ pub fn refuse_without_change(fix: &str, without: &Turn, with: &Turn) -> Result<(
         Some(("policy", _)) if without.policy == with.policy => {
             (format!("ran under {}", with.policy), "policy")
         }
-        Some(("cpu", _)) if without.cpus == with.cpus => (format!("could use CPU {}", with.cpus), "CPUs"),
+        Some(("cpu", _)) if without.cpus == with.cpus => {
+            (format!("could use CPU {}", with.cpus), "CPUs")
+        }
         _ => return Ok(()),
     };
     Err(format!(
