@@ -68,7 +68,10 @@ fn of_a_word(said: &clap::Error) -> Option<String> {
         ErrorKind::UnknownArgument => {
             let option = text(ContextKind::InvalidArg)?;
             // Anything else is a surplus argument.
-            let is_number = option.get(1..).unwrap_or_default().starts_with(|first: char| first.is_ascii_digit());
+            let is_number = option
+                .get(1..)
+                .unwrap_or_default()
+                .starts_with(|first: char| first.is_ascii_digit());
             if option.starts_with('-') && is_number {
                 return Some(format!("{option}: no value is negative; see --help"));
             }

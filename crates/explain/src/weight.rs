@@ -11,7 +11,8 @@ const FAR_MORE: u64 = 4;
 /// and one that passed a limit or its period before those that were late by their own percentile alone: a thread always
 /// has such cycles. One that sleeps for a time has no due time to pass. Of the late threads of one condition the periodic
 /// and most urgent one leads, and of two real-time or two ordinary ones that passed their periods one that lost far more
-/// than the other. Of two that are as urgent a thread that its own timer wakes comes before one that works for others.
+/// than the other. Of two that are as urgent a thread that its own timer wakes comes before one that works for others, and
+/// one that keeps due times before one that sleeps for a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Weight {
     silent_segments: u64,
@@ -45,7 +46,8 @@ fn goes_before(one: &ConditionExplanation, other: &ConditionExplanation) -> bool
         let counts = passed(one) && is_real_time(one) >= is_real_time(other);
         counts && one.late_ns > other.late_ns.saturating_mul(FAR_MORE)
     };
-    let urgent = |of: &ConditionExplanation| (of.urgency, !works_for_others(of));
+    let urgent =
+        |of: &ConditionExplanation| (of.urgency, !works_for_others(of), !of.sleeps_for_time);
     match place(one).cmp(&place(other)) {
         Ordering::Equal if lost_far_more(one, other) => true,
         Ordering::Equal if lost_far_more(other, one) => false,
@@ -128,6 +130,12 @@ mod tests {
         };
         assert_eq!(first([logger(300), overran("flight", 0, 100)]), "flight");
         assert_eq!(first([logger(401), overran("flight", 0, 100)]), "logger");
+        let helper = ConditionExplanation {
+            sleeps_for_time: true,
+            threshold_is_limit: true,
+            ..overran("helper", 0, 300)
+        };
+        assert_eq!(first([helper, overran("flight", 0, 100)]), "flight");
     }
 
     #[test]

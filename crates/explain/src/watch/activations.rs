@@ -86,6 +86,14 @@ impl Activations {
         let (at_ns, cpu) = (event.at_ns, event.cpu);
         self.open.event(event);
         self.senders.event(event);
+        if let What::InterruptEntry(_)
+        | What::SystemCallEntry { .. }
+        | What::PageFault { .. }
+        | What::Mark { .. } = event.what
+            && let Some(of) = self.threads.get_mut(&event.current)
+        {
+            of.may_have_run();
+        }
         match &event.what {
             What::TimerStart {
                 timer,
@@ -201,6 +209,7 @@ impl Activations {
             What::SystemCallExit => {
                 if let Some(of) = self.threads.get_mut(&event.current) {
                     of.woken_up();
+                    of.left_call();
                     of.sleeps.left(at_ns);
                     of.waits.left_at(at_ns);
                     of.fetches.left();

@@ -25,6 +25,8 @@ pub(super) struct Thread {
     pub(super) asleep: bool,
     /// Whether it was woken on its way to sleep: it leaves its CPU as one that sleeps, and is ready.
     is_woken: bool,
+    /// What it has done since it came to its CPU.
+    since_in: SinceIn,
     pub(super) by_timers: Turns,
     pub(super) handed: Turns,
     pub(super) marked: Turns,
@@ -36,6 +38,18 @@ pub(super) struct Thread {
     pub(super) awaited: Awaited,
     pub(super) stints: Stints,
     pub(super) wakers: HashMap<Key, u64>,
+}
+
+/// What a thread has done since it came to its CPU.
+#[derive(Debug, Default)]
+enum SinceIn {
+    /// No event shows it.
+    #[default]
+    Unknown,
+    /// It came at this instant, in nanoseconds.
+    Came(u64),
+    /// It came at this instant, and left its system call: it is on its way to user mode.
+    LeftCall(u64),
 }
 
 impl Thread {
@@ -212,6 +226,19 @@ impl Thread {
         self.is_woken
     }
 
+    /// It leaves its system call. Between that and its first own instruction the kernel may take its CPU away: for a more
+    /// urgent thread, or as its group has used up its quota (from Linux 6.18 on, tasks of such a group are stopped there).
+    pub(super) fn left_call(&mut self) {
+        if let SinceIn::Came(since_ns) = self.since_in {
+            self.since_in = SinceIn::LeftCall(since_ns);
+        }
+    }
+
+    /// An event that is not on the way to its first own instruction.
+    pub(super) fn may_have_run(&mut self) {
+        self.since_in = SinceIn::Unknown;
+    }
+
     /// It is ready, or runs on. If it never left its CPU, nothing has changed.
     pub(super) fn woken_up(&mut self) {
         self.is_woken &= self.running_since.is_none();
@@ -227,6 +254,7 @@ impl Thread {
         self.asleep = false;
         self.waits.forget();
         self.running_since = Some(at_ns);
+        self.since_in = SinceIn::Came(at_ns);
         *self.activity.cpus.entry(cpu).or_default() += 1;
         self.each(|turns| turns.switched_in(at_ns, cpu));
     }
@@ -252,7 +280,12 @@ impl Thread {
             self.may_wait_for_others(left == Left::Sleeping);
         }
         match left {
-            Left::Runnable => self.each(Turns::preempted),
+            Left::Runnable => {
+                if let SinceIn::LeftCall(since_ns) = self.since_in {
+                    self.each(|turns| turns.not_begun(since_ns));
+                }
+                self.each(Turns::preempted);
+            }
             Left::Dead if ran_since.is_some() => self.died(),
             Left::Dead => self.each(Turns::close),
             _ => {}

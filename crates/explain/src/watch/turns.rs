@@ -93,6 +93,16 @@ impl Turns {
         }
     }
 
+    /// It leaves the CPU to which it came at `since_ns` before it ran any instruction of its own: it has not begun yet.
+    pub(crate) fn not_begun(&mut self, since_ns: u64) {
+        if let Some(current) = self.current.as_mut().filter(|of| of.is_under_way())
+            && current.activation.switched_in_ns == since_ns
+        {
+            current.switched_in = false;
+            current.activation.run_ns = 0;
+        }
+    }
+
     pub(crate) fn preempted(&mut self) {
         if let Some(current) = self.current.as_mut().filter(|of| !of.is_over) {
             current.activation.preemptions += 1;

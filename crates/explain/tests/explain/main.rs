@@ -19,6 +19,7 @@ mod known_rhythms;
 mod known_sleeps;
 mod laboratory;
 mod nagle;
+mod not_begun;
 mod offline_cpus;
 mod own_threads;
 mod page_waits;
@@ -53,6 +54,7 @@ wakepath_test_program::program![
     known_sleeps::TESTS,
     laboratory::TESTS,
     nagle::TESTS,
+    not_begun::TESTS,
     offline_cpus::TESTS,
     own_threads::TESTS,
     page_waits::TESTS,
