@@ -3,7 +3,7 @@
 //! wake-up to wake-up, in one process or in several.
 
 use super::activation::{BegunBy, ThreadActivity};
-use super::feeders::{answers, feeders, is_for_feeders, own_timer, turns_of};
+use super::feeders::{answers, feeders, is_for_feeders, own_timer, share_lock, turns_of};
 use super::one_call::WokenIn;
 use super::passes::{Pass, passes};
 use super::stays::Fed;
@@ -32,7 +32,11 @@ pub fn chains(threads: &BTreeMap<u32, ThreadActivity>) -> Vec<Chain> {
     let mut feeders: Vec<(u32, u32)> = threads
         .iter()
         .flat_map(|(id, of)| feeders(of, timers[id]).into_iter().map(|by| (*id, by)))
-        .filter(|(id, by)| by != id && threads.contains_key(by))
+        .filter(|(id, by)| by != id)
+        .filter(|(id, by)| {
+            let feeder = threads.get(by);
+            feeder.is_some_and(|feeder| !share_lock(&threads[id], *by, feeder))
+        })
         .collect();
     let fed = |(id, by): &(u32, u32)| {
         let turns = threads[id].handed.iter();

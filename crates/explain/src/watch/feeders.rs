@@ -2,10 +2,14 @@
 
 use super::activation::{Activation, BegunBy, ThreadActivity};
 use super::one_call::{WokenIn, mostly};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use wakepath_timeline::CallArgument;
 
 /// Turns that show who feeds a thread.
 const LEAST_TURNS: usize = 10;
+
+/// See [`share_lock`].
+const LOCK_SHARE: usize = 4;
 
 /// Turns of a thread, whatever begins them.
 pub(super) fn turns_of(of: &ThreadActivity) -> usize {
@@ -45,6 +49,19 @@ pub(super) fn feeders(of: &ThreadActivity, timer: Option<WokenIn>) -> Vec<u32> {
         }
     };
     kinds.into_iter().filter(feeds).map(|(by, _)| by).collect()
+}
+
+/// Whether a thread and its feeder take turns at a lock, as threads at Python's interpreter lock do: it is woken, one time in
+/// so many, at a word in memory at which the feeder waits too.
+pub(super) fn share_lock(of: &ThreadActivity, by: u32, feeder: &ThreadActivity) -> bool {
+    let word = |of: &Activation| match of.argument {
+        Some(CallArgument::Address(word)) if of.woken_in == WokenIn::Futex => Some(word),
+        _ => None,
+    };
+    let words: BTreeSet<u64> = feeder.handed.iter().filter_map(word).collect();
+    let fed = || of.handed.iter().filter(|of| of.woken_by == Some(by));
+    let shared = fed().filter_map(word).filter(|word| words.contains(word));
+    LOCK_SHARE * shared.count() >= fed().count() && !words.is_empty()
 }
 
 /// The call in which a thread's own timers mostly wake it, if they do so with a period.
@@ -105,6 +122,22 @@ mod tests {
         assert_eq!(feeders(&of, own_timer(&of)), []);
         of.activations.clear();
         assert_eq!(feeders(&of, own_timer(&of)), [2]);
+    }
+
+    #[test]
+    fn threads_that_wait_at_one_word_take_turns_at_a_lock() {
+        let waits_at = |word, by| {
+            let mut of = woken_within(WokenIn::Futex);
+            for turn in &mut of.handed {
+                turn.argument = Some(CallArgument::Address(word));
+                turn.woken_by = Some(by);
+            }
+            of
+        };
+        assert!(share_lock(&waits_at(64, 2), 2, &waits_at(64, 1)));
+        assert!(!share_lock(&waits_at(64, 2), 2, &waits_at(128, 1)));
+        let feeder = ThreadActivity::default();
+        assert!(!share_lock(&waits_at(64, 2), 2, &feeder));
     }
 
     #[test]
