@@ -95,7 +95,8 @@ const FILES: [(&str, &[u8]); 31] = [
 /// Options that let every form be read to its end.
 fn asked(form: &Form) -> Asked<'static> {
     Asked {
-        period_ns: Some(1_000_000),
+        // The timers of these show another one.
+        period_ns: (!["ftrace", "trace-cmd"].contains(&form.word())).then_some(1_000_000),
         threads: match form.word() {
             "perf" | "perf-sched" => &["23061"],
             _ => &["servo"],
