@@ -213,6 +213,7 @@ fn priorities_and_cpus_cure_more_urgent_threads() {
     let ways = [
         way("hog", "thread hog", &fix::HIGHER_PRIORITY),
         way("roamer", "thread roamer", &fix::HIGHER_PRIORITY),
+        way("raised", "thread raised", &fix::SHORT_BOOST),
         way("highest", "thread highest", &fix::BELOW_HIGHEST),
         way("equal", "thread equal", &fix::LOWER_FOR_EQUAL),
         way("sibling", "thread sibling", &fix::OWN_PRIORITY_FOR_SIBLING),

@@ -219,6 +219,21 @@ static void *roamer(void *nothing)
     return nothing;
 }
 
+/* Below the loop, but for its work; "give it another CPU" */
+static void *raised(void *nothing)
+{
+    settle("raised", 20);
+    if (fixed("raised"))
+        pin("raised", cpu ? cpu - 1 : cpu + 1);
+    for (;;) {
+        rest(165 * MS);
+        sched_setparam(0, &(struct sched_param){.sched_priority = 97});
+        compute(12 * MS);
+        sched_setparam(0, &(struct sched_param){.sched_priority = 20});
+    }
+    return nothing;
+}
+
 static void *highest(void *nothing)
 {
     settle("highest", fixed("highest") ? 70 : 99);
@@ -723,7 +738,8 @@ static void start_all(void)
         int *with;
     } threads[] = {
         {"inversion", holder},    {"inversion", spoiler},   {"hog", hog},           {"highest", highest},
-        {"roamer", roamer},       {"ordinary", neighbour},  {"spin", spun_holder},  {"pipe", reader, &piped[0]},
+        {"roamer", roamer},       {"raised", raised},
+        {"ordinary", neighbour},  {"spin", spun_holder},  {"pipe", reader, &piped[0]},
         {"terminal", reader, &terminal[0]}, {"socket", reader, &sockets[0]}, {"answer", device, asked}, {"polled", device, polled},
         {"sync", writer},
         {"slack", slack},         {"relative", relative},   {"executor", requester}, {"executor", executor},
