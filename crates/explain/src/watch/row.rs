@@ -201,7 +201,7 @@ mod tests {
             let rounded_ns = if after_late { 1_500_000 } else { 500_000 };
             let programmed_ns = due_ns + rounded_ns + number % 7 * 1_000;
             let switched_in_ns = programmed_ns + if began_late { MS } else { 50_000 };
-            let asked_ns = if number % 2 == 0 { 18 } else { 19 };
+            let asked_ns = if number.is_multiple_of(2) { 18 } else { 19 };
             let asked_ns = if after_late { 19 } else { asked_ns };
             Activation {
                 programmed_ns: Some(programmed_ns),
