@@ -19,8 +19,8 @@ enum Mode {
 #[derive(Debug, Default)]
 pub(crate) struct Holds {
     modes: HashMap<u32, Mode>,
-    /// Threads that inherit a priority, with their own.
-    inherit: HashMap<u32, i32>,
+    /// The few threads that inherit a priority, with their own.
+    inherit: Vec<(u32, i32)>,
 }
 
 impl Holds {
@@ -33,7 +33,7 @@ impl Holds {
         };
         Hold {
             given,
-            inherits: self.inherit.contains_key(&current),
+            inherits: self.inherit.iter().any(|(thread, _)| *thread == current),
             in_user: match self.modes.get(&current) {
                 Some(Mode::User) => true,
                 Some(Mode::Fault { since_ns }) => event.at_ns > since_ns + FAULT_NS,
@@ -44,12 +44,18 @@ impl Holds {
 
     /// A thread gets this priority by a lock, or its own again. Whether it is another than its own.
     pub fn inherits(&mut self, thread: u32, before: i32, priority: i32) -> bool {
-        let own = *self.inherit.entry(thread).or_insert(before);
+        let known = self.inherit.iter().find(|(of, _)| *of == thread);
+        let own = known.map_or(before, |(_, own)| *own);
+        self.inherits_no_more(thread);
         let inherits = priority < own;
-        if !inherits {
-            self.inherit.remove(&thread);
+        if inherits {
+            self.inherit.push((thread, own));
         }
         inherits
+    }
+
+    fn inherits_no_more(&mut self, thread: u32) {
+        self.inherit.retain(|(of, _)| *of != thread);
     }
 
     fn takes(&mut self, event: &KernelEvent) {
@@ -62,7 +68,7 @@ impl Holds {
                 ..
             } => {
                 self.modes.remove(&previous.id);
-                self.inherit.remove(&previous.id);
+                self.inherits_no_more(previous.id);
             }
             What::SystemCallEntry { .. } => {
                 self.modes.insert(event.current, Mode::Call);

@@ -18,7 +18,7 @@ pub(crate) struct Woken {
     /// priorities 99 to 1. A thread may give it up before it ends.
     pub(crate) kernel_priority: i32,
     /// How often it came to a CPU with which priority, as the kernel counts.
-    came_with: BTreeMap<i32, u64>,
+    came_with: Vec<(i32, u64)>,
     /// When its wake-up began, and how long until it was switched in, in nanoseconds.
     pub(crate) wake_ups: Vec<(u64, u64)>,
     /// Times that it came to a CPU after sleep without an event that woke it, or was woken and
@@ -57,8 +57,12 @@ impl Woken {
 
     /// By which right it was scheduled nearly always: a thread sets its policy after it begins, and may inherit a priority.
     pub(crate) fn scheduled_by(&self) -> Option<ScheduledBy> {
-        let all: u64 = self.came_with.values().sum();
-        let (&usual, &times) = self.came_with.iter().max_by_key(|(_, times)| **times)?;
+        let all: u64 = self.came_with.iter().map(|(_, times)| times).sum();
+        let (usual, times) = self
+            .came_with
+            .iter()
+            .copied()
+            .max_by_key(|(_, times)| *times)?;
         if times * 10 < all * USUAL_OF_TEN {
             return None;
         }
@@ -146,7 +150,11 @@ fn leaves(threads: &mut BTreeMap<u32, Woken>, thread: &Thread, left: Left) {
 
 fn comes(threads: &mut BTreeMap<u32, Woken>, thread: &Thread, at_ns: u64) {
     let found = known(threads, thread);
-    *found.came_with.entry(thread.priority).or_default() += 1;
+    let mut known = found.came_with.iter_mut();
+    match known.find(|(priority, _)| *priority == thread.priority) {
+        Some((_, times)) => *times += 1,
+        None => found.came_with.push((thread.priority, 1)),
+    }
     found.kernel_priority = thread.priority;
     match found.state {
         State::Waking(since) => found.wake_ups.push((since, at_ns.saturating_sub(since))),

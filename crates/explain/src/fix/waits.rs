@@ -33,8 +33,8 @@ rows! {
     };
     SHORT_HOLD: Fix {
         name: "short work under the lock",
-        words: "the loop waits while {} works: shorten what {} does before it lets the loop go on (under a lock, or until its \
-                result is there), or pass the data without waiting",
+        words: "the loop waits while {} works: shorten what {} does under the lock, or until its result is there \
+                (a future, a joined thread), or pass the data without waiting",
         changes: "how long the lock is held",
         who: &[Programmer],
         trial: None,

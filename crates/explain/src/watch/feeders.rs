@@ -2,7 +2,7 @@
 
 use super::activation::{Activation, BegunBy, ThreadActivity};
 use super::one_call::{WokenIn, mostly};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use wakepath_timeline::CallArgument;
 
 /// Turns that show who feeds a thread.
@@ -58,9 +58,12 @@ pub(super) fn share_lock(of: &ThreadActivity, by: u32, feeder: &ThreadActivity) 
         Some(CallArgument::Address(word)) if of.woken_in == WokenIn::Futex => Some(word),
         _ => None,
     };
-    let words: BTreeSet<u64> = feeder.handed.iter().filter_map(word).collect();
+    let mut words: Vec<u64> = feeder.handed.iter().filter_map(word).collect();
+    words.sort_unstable();
     let fed = || of.handed.iter().filter(|of| of.woken_by == Some(by));
-    let shared = fed().filter_map(word).filter(|word| words.contains(word));
+    let shared = fed()
+        .filter_map(word)
+        .filter(|word| words.binary_search(word).is_ok());
     LOCK_SHARE * shared.count() >= fed().count() && !words.is_empty()
 }
 

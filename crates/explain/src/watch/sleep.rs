@@ -27,7 +27,7 @@ pub(super) struct Sleep {
     waited_ns: u64,
     /// Mean of it in calls that take data from a descriptor: most turns may take what is there already.
     input_ns: u64,
-    /// Mean of it in any call, but for the longest ones.
+    /// Mean of it in any call without the longest ones.
     mean_waited_ns: u64,
     /// Shortest wake-up latency.
     latency_ns: u64,

@@ -25,7 +25,7 @@ pub(super) struct Thread {
     pub(super) asleep: bool,
     /// Whether it was woken on its way to sleep: it leaves its CPU as one that sleeps, and is ready.
     is_woken: bool,
-    /// What it has done since it came to its CPU.
+    /// Its progress since it came to its CPU.
     since_in: SinceIn,
     pub(super) by_timers: Turns,
     pub(super) handed: Turns,
@@ -40,7 +40,7 @@ pub(super) struct Thread {
     pub(super) wakers: HashMap<Key, u64>,
 }
 
-/// What a thread has done since it came to its CPU.
+/// A thread's progress since it came to its CPU.
 #[derive(Debug, Default)]
 enum SinceIn {
     /// No event shows it.
@@ -227,7 +227,7 @@ impl Thread {
     }
 
     /// It leaves its system call. Between that and its first own instruction the kernel may take its CPU away: for a more
-    /// urgent thread, or as its group has used up its quota (from Linux 6.18 on, tasks of such a group are stopped there).
+    /// urgent thread, or as its group has used up its quota (from Linux 6.18 on, the kernel stops threads without quota there).
     pub(super) fn left_call(&mut self) {
         if let SinceIn::Came(since_ns) = self.since_in {
             self.since_in = SinceIn::LeftCall(since_ns);

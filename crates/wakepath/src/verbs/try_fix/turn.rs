@@ -5,7 +5,7 @@ use wakepath_archive::{Run, ThreadRecord};
 use wakepath_assess::explanation::urgency;
 use wakepath_assess::watched::comes_without_period;
 use wakepath_assess::{Assessment, p99};
-use wakepath_timeline::{AllowedCpus, CpuSet, Policy};
+use wakepath_timeline::{CpuSet, Policy};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -81,10 +81,10 @@ impl Turn {
 }
 
 fn cpus_at_last(record: &ThreadRecord) -> Vec<u16> {
-    let allowed = record.effective.details.get("allowed_cpus").cloned();
-    let allowed = allowed.and_then(|of| serde_json::from_value::<Vec<AllowedCpus>>(of).ok());
-    let last = allowed.and_then(|mut of| of.pop());
-    last.map_or_else(|| record.cpus.clone(), |of| of.cpus)
+    let allowed = record.effective.details.get("allowed_cpus");
+    let last = allowed.and_then(|of| of.as_array()?.last()?.get("cpus").cloned());
+    let last = last.and_then(|cpus| serde_json::from_value(cpus).ok());
+    last.unwrap_or_else(|| record.cpus.clone())
 }
 
 /// The most urgent thread with a period, of several that with most cycles.
