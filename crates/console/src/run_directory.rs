@@ -13,6 +13,14 @@ pub struct RunDirectory {
     path: PathBuf,
     is_named: bool,
     trust: Trust,
+    /// Directories above it that are not there yet, the innermost first.
+    missing: Vec<PathBuf>,
+}
+
+fn missing_above(path: &Path) -> Vec<PathBuf> {
+    let above = path.ancestors().skip(1);
+    let missing = above.take_while(|above| !above.as_os_str().is_empty() && !above.exists());
+    missing.map(Path::to_owned).collect()
 }
 
 impl RunDirectory {
@@ -30,6 +38,7 @@ impl RunDirectory {
             },
             is_named: named.is_some(),
             trust: trust(trusts),
+            missing: named.map_or_else(Vec::new, missing_above),
         };
         if place.is_named {
             refuse_used(&place.path)?;
@@ -56,6 +65,9 @@ impl RunDirectory {
         if !self.is_named {
             // Other runs keep it.
             let _ = std::fs::remove_dir(runs::HOME);
+        }
+        for above in &self.missing {
+            let _ = std::fs::remove_dir(above);
         }
     }
 }

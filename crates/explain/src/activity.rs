@@ -1,7 +1,8 @@
 //! Each CPU's activity as a stream of spans, for timelines. It explains nothing.
 
 use crate::cause::Cause;
-use crate::cpu::{Cpu, Doing, Hold, Span, is_ipi};
+use crate::cpu::{Cpu, Doing, Span, is_ipi};
+use crate::holds::Hold;
 use crate::untold::Untold;
 use wakepath_timeline::KernelEvent;
 

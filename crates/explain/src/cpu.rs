@@ -1,6 +1,7 @@
 //! One CPU's activity as spans without a gap, made from its events. It knows nothing of loops and due times.
 
 use crate::cause::SentBy;
+use crate::holds::Hold;
 use crate::wait::Handler;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -17,38 +18,6 @@ pub(crate) struct Span {
     pub current: Option<u32>,
     /// How that thread has the CPU.
     pub hold: Hold,
-}
-
-/// How a thread has its CPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Hold {
-    /// How it was given the CPU.
-    pub given: Given,
-    /// Whether its priority is one that it inherits by a lock.
-    pub inherits: bool,
-    /// Whether it is known to run in user mode.
-    pub in_user: bool,
-}
-
-/// How a thread was given its CPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Given {
-    /// The switch to it was not seen.
-    #[default]
-    Unknown,
-    /// No more urgent FIFO or RR thread was ready, as far as was seen.
-    Rightly,
-    /// A more urgent FIFO or RR thread stayed ready: by throttling or by the fair server.
-    OverAnother,
-    /// By the fair server, before FIFO and RR threads.
-    ByFairServer,
-}
-
-impl Given {
-    /// Whether more urgent FIFO and RR threads that are ready stay so.
-    pub fn is_over_others(self) -> bool {
-        matches!(self, Self::OverAnother | Self::ByFairServer)
-    }
 }
 
 /// The innermost thing a CPU did.

@@ -3,7 +3,7 @@
 //! ends.
 
 use crate::cause::is_stopper;
-use crate::cpu::Given;
+use crate::holds::Given;
 use std::collections::HashMap;
 use wakepath_timeline::{KernelEvent, Thread, What};
 

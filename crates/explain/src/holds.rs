@@ -1,8 +1,39 @@
 //! How threads have their CPUs: in user mode or in the kernel, with their own priority or one that they inherit.
 
-use crate::cpu::{Given, Hold};
 use std::collections::HashMap;
 use wakepath_timeline::{KernelEvent, Left, What};
+
+/// How a thread has its CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Hold {
+    /// How it was given the CPU.
+    pub given: Given,
+    /// Whether its priority is one that it inherits by a lock.
+    pub inherits: bool,
+    /// Whether it runs in user mode, or in the kernel on the way there.
+    pub in_user: bool,
+}
+
+/// How a thread was given its CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Given {
+    /// The switch to it was not seen.
+    #[default]
+    Unknown,
+    /// No more urgent FIFO or RR thread was ready, as far as was seen.
+    Rightly,
+    /// A more urgent FIFO or RR thread stayed ready: by throttling or by the fair server.
+    OverAnother,
+    /// By the fair server, before FIFO and RR threads.
+    ByFairServer,
+}
+
+impl Given {
+    /// Whether more urgent FIFO and RR threads that are ready stay so.
+    pub fn is_over_others(self) -> bool {
+        matches!(self, Self::OverAnother | Self::ByFairServer)
+    }
+}
 
 /// A page fault without I/O takes less than this, in nanoseconds.
 const FAULT_NS: u64 = 1_000_000;
@@ -77,7 +108,7 @@ impl Holds {
                 self.modes.insert(event.current, Mode::User);
             }
             // In a call they are a part of it.
-            What::PageFault { .. } => {
+            What::PageFault { user: true, .. } => {
                 if let Some(mode @ Mode::User) = self.modes.get_mut(&event.current) {
                     *mode = Mode::Fault { since_ns };
                 }

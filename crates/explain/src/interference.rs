@@ -3,7 +3,8 @@
 //! blames nothing for a latency.
 
 use crate::cause::Cause;
-use crate::cpu::{Cpu, Doing, Hold, Span, is_ipi};
+use crate::cpu::{Cpu, Doing, Span, is_ipi};
+use crate::holds::Hold;
 use crate::loop_thread::LoopThread;
 use crate::own::Own;
 use serde::{Deserialize, Serialize};

@@ -15,9 +15,10 @@ mod woken;
 
 use crate::budgets::{Budgets, Refills};
 use crate::cause::Cause;
-use crate::cpu::{Cpu, Doing, Hold, Span, is_ipi};
+use crate::cpu::{Cpu, Doing, Span, is_ipi};
 use crate::cycle::{Piece, Stretch, WokenBy};
 use crate::halt::HaltKind;
+use crate::holds::Hold;
 use crate::idle_exit::IdleExits;
 use crate::stacks::Places;
 use crate::threads::Threads;

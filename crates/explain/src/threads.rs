@@ -1,8 +1,9 @@
 //! The states of all threads over the window, and each CPU's queue of ready threads: the evidence
 //! for chains of waits and for throttling.
 
-use crate::cpu::{Context, Given};
+use crate::cpu::Context;
 use crate::fair_server::FairServers;
+use crate::holds::Given;
 use crate::track::{Happened, Mark, Track};
 use crate::untold::UntoldSwitch;
 use std::collections::{BTreeSet, HashMap};
@@ -66,6 +67,9 @@ impl Threads {
                 next,
             } => {
                 self.mark(previous.id, at_ns, cpu, Happened::Out(*left));
+                if let Some(track) = self.tracks.get_mut(&previous.id) {
+                    track.name = Some(previous.name);
+                }
                 let priority = next.priority;
                 self.mark(next.id, at_ns, cpu, Happened::In { priority });
                 match left {

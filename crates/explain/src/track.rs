@@ -5,7 +5,7 @@ use crate::call::{self, Call, Entered};
 use crate::cpu::Context;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use wakepath_timeline::{Left, Thread};
+use wakepath_timeline::{Left, Thread, ThreadName};
 
 /// Something that happened to the thread.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,6 +94,8 @@ pub(crate) struct Track {
     call_before: Option<Entered>,
     /// Whether it was seen outside of calls then.
     was_outside_calls: bool,
+    /// Its name when it last left a CPU: a new thread has that of the one that started it until it chooses its own.
+    pub name: Option<ThreadName>,
 }
 
 /// As in `cpu`: a bound that no sane cycle reaches.

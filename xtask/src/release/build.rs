@@ -90,11 +90,13 @@ impl Build {
         std::slice::from_ref(&self.compiler)
     }
 
-    /// The command that builds it.
+    /// The command that builds it: optimised as a whole, 1.1 MB less for half as long again, which a board's program is
+    /// worth and a first `./check` is not.
     pub fn command(&self) -> Command {
         let mut command = cargo(&["build", "--locked", "--release"]);
         command.args(PROGRAMS.iter().flat_map(|name| ["--package", name]));
         command.args(["--target", self.triple, "--config", "xtask/released.toml"]);
+        command.args(["--config", "profile.release.lto=\"fat\""]);
         command
     }
 

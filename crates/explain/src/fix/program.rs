@@ -99,8 +99,8 @@ rows! {
     };
     ONE_TIMER_THREAD: Fix {
         name: "one thread for a timer",
-        words: "with SIGEV_THREAD the C library does so at each expiry: let one thread wait for the timer and do the work \
-                (a timerfd and read(), or SIGEV_SIGNAL and sigwaitinfo())",
+        words: "let the loop's own thread do the work. Instead of SIGEV_THREAD, with which the C library starts a thread at \
+                each expiry, let one wait for the timer (a timerfd and read(), or SIGEV_SIGNAL and sigwaitinfo())",
         changes: "which thread does the work",
         who: &[Programmer],
         trial: None,

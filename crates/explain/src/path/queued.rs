@@ -4,8 +4,9 @@
 use super::Cut;
 use super::asleep::STILL_NS;
 use crate::cause::{Cause, Relation, SentBy};
-use crate::cpu::{Cpu, Doing, Given, Span, is_ipi};
+use crate::cpu::{Cpu, Doing, Span, is_ipi};
 use crate::cycle::Stretch;
+use crate::holds::Given;
 use crate::track::{Happened, Interval};
 use wakepath_timeline::{Budget, Interrupt, Thread, ThreadName};
 
@@ -59,7 +60,7 @@ impl Cut<'_> {
         let asked = self.asked(cpu, from_ns, to_ns);
         let throttled = self.was_throttled(cpu, from_ns, to_ns);
         let raised = match asked {
-            Asked::At { at_ns, .. } => self.ran_in_user(cpu, at_ns, to_ns),
+            Asked::At { at_ns, .. } => self.was_in_user(cpu, at_ns, to_ns),
             Asked::Never => false,
         };
         self.spans(cpu, from_ns, to_ns, |cut, from, to, span| {
@@ -201,7 +202,8 @@ impl Cut<'_> {
 
     /// A less urgent thread that ran before the loop was ready, and ran on. In user mode the first
     /// interrupt that the CPU takes after the waking would preempt it, so from there on it is in the
-    /// kernel, with preemption off, or more urgent than it was when it was switched in. Before, the CPU can't have known of the waking.
+    /// kernel, with preemption off, or more urgent than when it was switched in. Before, the CPU can't have known of the
+    /// waking.
     fn ran_on(
         &mut self,
         thread: &Thread,
@@ -217,7 +219,7 @@ impl Cut<'_> {
                 let cause = Cause::RanOn(thread.clone());
                 self.push(from_ns, to_ns, stretch, cause);
             }
-            // It would have been switched out for a more urgent thread.
+            // Left in a call, it may still have work in the kernel to do.
             Asked::At { at_ns, .. } if from_ns >= at_ns && (raised || span.hold.in_user) => {
                 let cause = match to_ns - at_ns {
                     ..DELIVERY_NS => Cause::Path,
@@ -272,17 +274,15 @@ impl Cut<'_> {
         found
     }
 
-    /// Whether a thread ran on in user mode after the CPU knew of the loop, and longer than until the next interrupt or
-    /// call: a CPU that was stalled in between would have left it at once.
-    fn ran_in_user(&self, cpu: u16, asked_ns: u64, to_ns: u64) -> bool {
-        let (mut first_ns, mut found) = (None, false);
+    /// Whether a thread reached user mode after the CPU knew of the loop: it entered a call or faulted there. On the way
+    /// to user mode it would have been switched out for a more urgent thread.
+    fn was_in_user(&self, cpu: u16, asked_ns: u64, to_ns: u64) -> bool {
+        let (mut may_be, mut found) = (false, false);
         if let Some(cpu) = self.window.cpus.get(usize::from(cpu)) {
-            cpu.between(asked_ns, to_ns, |from_ns, until_ns, span| {
-                if matches!(span.doing, Doing::Thread(_)) && span.hold.in_user {
-                    let is_later = *first_ns.get_or_insert(from_ns) < from_ns;
-                    found |= is_later && until_ns - from_ns >= DELIVERY_NS;
-                } else if matches!(span.doing, Doing::Thread(_)) {
-                    found |= first_ns.is_some_and(|first_ns| from_ns - first_ns >= DELIVERY_NS);
+            cpu.between(asked_ns, to_ns, |_, _, span| {
+                if matches!(span.doing, Doing::Thread(_)) {
+                    found |= may_be && !span.hold.in_user;
+                    may_be = span.hold.in_user;
                 }
             });
         }

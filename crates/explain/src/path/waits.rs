@@ -91,7 +91,7 @@ impl Cut<'_> {
         self.wait(link, from_ns, to_ns, meanwhile);
     }
 
-    fn next_link<'a>(&self, link: &Link<'a>, waker: Thread) -> Option<Link<'a>>
+    fn next_link<'a>(&self, link: &Link<'a>, mut waker: Thread) -> Option<Link<'a>>
     where
         Self: 'a,
     {
@@ -100,6 +100,8 @@ impl Cut<'_> {
         if waker.id == 0 || is_loop || is_known || link.chain.len() == LONGEST_CHAIN {
             return None;
         }
+        let track = self.window.threads.track(waker.id);
+        waker.name = track.and_then(|of| of.name).unwrap_or(waker.name);
         let mut chain = link.chain.clone();
         chain.push(waker);
         Some(Link {

@@ -93,6 +93,13 @@ impl Turns {
         }
     }
 
+    /// Whether the turn under way began in a wait at this word in memory.
+    pub(crate) fn is_begun_at(&self, argument: Option<CallArgument>) -> bool {
+        let word = argument.filter(|of| matches!(of, CallArgument::Address(_)));
+        let current = self.current.as_ref();
+        word.is_some() && current.is_some_and(|current| current.activation.argument == word)
+    }
+
     /// It leaves the CPU to which it came at `since_ns` before it ran any instruction of its own: it has not begun yet.
     pub(crate) fn not_begun(&mut self, since_ns: u64) {
         if let Some(current) = self.current.as_mut().filter(|of| of.is_under_way())

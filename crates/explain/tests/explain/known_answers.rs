@@ -10,12 +10,6 @@ wakepath_test_program::tests![
     a_device_s_interrupt_during_the_wait_shows_that_the_timer_itself_was_late,
     a_softirq_or_an_ipi_with_code_behind_it_shows_that_interrupts_were_on,
     a_softirq_after_the_waking_is_named_by_its_vector,
-    a_more_urgent_thread_is_named_with_its_priority,
-    a_thread_of_the_same_priority_runs_until_it_sleeps,
-    a_less_urgent_thread_that_stays_could_not_be_preempted,
-    an_ordinary_loop_shares_its_cpu_with_its_neighbour,
-    a_switch_to_something_less_urgent_while_the_loop_is_ready_is_throttling,
-    a_spinning_loop_that_is_throttled_in_its_work_is_named_so,
     idle_is_named_with_its_state,
     timer_slack_is_a_cause_of_its_own,
     timers_that_expire_first_in_the_same_interrupt_are_named,
@@ -120,80 +114,6 @@ fn a_softirq_after_the_waking_is_named_by_its_vector() {
     stream.run(DUE + 707 * US, DUE, Left::Runnable);
     let cycle = &stream.explain()[0];
     assert_eq!(beyond_usual(cycle), [("SoftIRQ RCU".into(), 700_000)]);
-}
-
-fn a_more_urgent_thread_is_named_with_its_priority() {
-    let above = thread(300, "irq-thread", 9);
-    let mut stream = Stream::with(above, fifo());
-    stream
-        .timer(DUE + 2 * US)
-        .run(DUE + 1005 * US, DUE, Left::Sleeping);
-    let cycle = &stream.explain()[0];
-    let name = "thread irq-thread-300 (FIFO/RR 90), more urgent";
-    assert_eq!(beyond_usual(cycle), [(name.into(), 1_000_000)]);
-}
-
-fn a_thread_of_the_same_priority_runs_until_it_sleeps() {
-    let same = thread(300, "twin", 19);
-    let mut stream = Stream::with(same, fifo());
-    stream
-        .timer(DUE + 2 * US)
-        .run(DUE + 405 * US, DUE, Left::Sleeping);
-    let cycle = &stream.explain()[0];
-    let name = "thread twin-300 (FIFO/RR 80), of the loop's own priority";
-    assert_eq!(beyond_usual(cycle), [(name.into(), 400_000)]);
-}
-
-fn a_less_urgent_thread_that_stays_could_not_be_preempted() {
-    let mut stream = Stream::with(hog(), fifo());
-    stream
-        .timer(DUE + 2 * US)
-        .run(DUE + 157 * US, DUE, Left::Runnable);
-    let cycle = &stream.explain()[0];
-    let name = "hog-200 (OTHER) in code that can't be preempted";
-    assert_eq!(beyond_usual(cycle), [(name.into(), 150_000)]);
-}
-
-fn an_ordinary_loop_shares_its_cpu_with_its_neighbour() {
-    let other = thread(LOOP, "loop", 120);
-    let mut stream = Stream::with(hog(), other);
-    stream
-        .timer(DUE + 2 * US)
-        .run(DUE + 2_807 * US, DUE, Left::Runnable);
-    let cycle = &stream.explain()[0];
-    let name = "thread hog-200 (OTHER), sharing the CPU";
-    assert_eq!(beyond_usual(cycle), [(name.into(), 2_800_000)]);
-}
-
-fn a_switch_to_something_less_urgent_while_the_loop_is_ready_is_throttling() {
-    let mut stream = Stream::with(thread(300, "first", 9), fifo());
-    stream.timer(DUE + 2 * US);
-    stream.switch(DUE + 105 * US, hog(), Left::Sleeping);
-    stream.switch(DUE + 50_105 * US, idle(), Left::Sleeping);
-    stream.run(DUE + 60_105 * US, DUE, Left::Runnable);
-    let cycle = &stream.explain()[0];
-    assert_eq!(
-        beyond_usual(cycle),
-        [
-            ("thread first-300 (FIFO/RR 90), more urgent".into(), 100_000),
-            ("throttled: hog-200 (OTHER) ran instead".into(), 50_000_000),
-            ("throttled: the CPU was left idle".into(), 10_000_000),
-        ]
-    );
-}
-
-fn a_spinning_loop_that_is_throttled_in_its_work_is_named_so() {
-    let mut stream = Stream::with(hog(), fifo());
-    stream
-        .timer(DUE + 2 * US)
-        .run(DUE + 7 * US, DUE, Left::Runnable);
-    stream.switch(DUE + 28 * US, hog(), Left::Runnable);
-    let again = stream.the_loop.clone();
-    stream.switch(DUE + 50_028 * US, again, Left::Runnable);
-    stream.samples[0].end_ns = DUE + 50_058 * US;
-    let cycle = &stream.explain()[0];
-    assert_eq!(of_kind(cycle, "throttled"), 50_000_000);
-    assert_eq!(of_kind(cycle, "own-code"), 50_000);
 }
 
 fn idle_is_named_with_its_state() {

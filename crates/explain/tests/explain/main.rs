@@ -21,9 +21,9 @@ mod laboratory;
 mod nagle;
 mod not_begun;
 mod offline_cpus;
+mod other_threads;
 mod own_threads;
 mod page_waits;
-mod raised;
 mod retried;
 mod rhythms_of_servers;
 mod shares;
@@ -56,9 +56,9 @@ wakepath_test_program::program![
     nagle::TESTS,
     not_begun::TESTS,
     offline_cpus::TESTS,
+    other_threads::TESTS,
     own_threads::TESTS,
     page_waits::TESTS,
-    raised::TESTS,
     retried::TESTS,
     rhythms_of_servers::TESTS,
     shares::TESTS,

@@ -1,11 +1,13 @@
 //! Threads that sleep or time out now and then while they serve others.
 
-use crate::hand_made::{MS, START};
+use crate::hand_made::{HOG, MS, SLOW, START, Stream, US};
 use wakepath_explain::watch::{Activation, BegunBy, Rhythm, WokenIn};
+use wakepath_timeline::{CallArgument, Left, What};
 
 wakepath_test_program::tests![
     a_thread_that_mostly_waits_for_events_until_a_time_out_has_no_period_of_rare_wake_ups,
     a_thread_that_sleeps_while_it_serves_some_requests_has_the_rhythm_of_the_requests,
+    a_time_out_of_the_wait_for_the_next_item_is_no_part_of_the_last_one,
 ];
 
 fn a_thread_that_mostly_waits_for_events_until_a_time_out_has_no_period_of_rare_wake_ups() {
@@ -53,4 +55,46 @@ fn a_thread_that_sleeps_while_it_serves_some_requests_has_the_rhythm_of_the_requ
         (rhythm.begun_by, rhythm.period_ns),
         (BegunBy::Other, 10 * MS)
     );
+}
+
+/// An item each 5 ms, worked on for 100 µs. Each tenth does not come, and the wait for it ends by its time-out of 7 ms.
+fn a_time_out_of_the_wait_for_the_next_item_is_no_part_of_the_last_one() {
+    let longest_ns = |word: u64| {
+        let mut stream = Stream::new();
+        let waits = |stream: &mut Stream, at_ns: u64, word| {
+            let argument = Some(CallArgument::Address(word));
+            let name = "futex".into();
+            stream.at(at_ns, What::SystemCallEntry { name, argument });
+            stream.program(at_ns + US, SLOW, at_ns + 7 * MS);
+            stream.switch(at_ns + 2 * US, HOG, Left::Sleeping);
+        };
+        stream.switch(START, SLOW, Left::Runnable);
+        waits(&mut stream, START + US, 64);
+        for item in 1..200_u64 {
+            let at_ns = START + item * 5 * MS;
+            if item % 10 == 0 {
+                let out_ns = at_ns + 2 * MS + 200 * US;
+                stream.expire(out_ns, SLOW);
+                stream.switch(out_ns + 5 * US, SLOW, Left::Runnable);
+                stream.at(out_ns + 6 * US, What::SystemCallExit);
+                waits(&mut stream, out_ns + 10 * US, 64);
+                continue;
+            }
+            stream.wake(at_ns, SLOW);
+            stream.switch(at_ns + 5 * US, SLOW, Left::Runnable);
+            stream.at(at_ns + 6 * US, What::SystemCallExit);
+            waits(
+                &mut stream,
+                at_ns + 105 * US,
+                if item % 10 == 9 { word } else { 64 },
+            );
+        }
+        let handed = stream.activity().remove(&SLOW).unwrap().handed;
+        assert!(handed.len() > 150);
+        let lasted = handed.iter().map(|of| of.end_ns - of.expiry_ns);
+        lasted.max().unwrap()
+    };
+    assert!(longest_ns(64) < MS);
+    // At another word it waits within its work.
+    assert!(longest_ns(128) > 6 * MS);
 }

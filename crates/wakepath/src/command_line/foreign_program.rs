@@ -63,8 +63,13 @@ pub struct Watch {
         thread]. Also that of a message of ROS 2, from its publication to the subscription's callback [default: none]"
     )]
     pub latency: Option<String>,
-    /// Time from its due time within which a cycle is to end, such as `2ms` [default: its period].
-    #[arg(long, value_name = "TIME")]
+    /// Time in which a cycle must end [default: its period].
+    #[arg(
+        long,
+        value_name = "TIME",
+        long_help = "Time from its due time in which a cycle must end, such as `2ms`; one that ends later is late \
+        [default: its period]"
+    )]
     pub deadline: Option<String>,
     /// Stop at the first latency above this, such as `200us`, and explain it.
     #[arg(

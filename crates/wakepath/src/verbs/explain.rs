@@ -16,6 +16,7 @@ use wakepath_archive::{Run, command_about};
 use wakepath_assess::explanation::{self, Nobody, Order, tell_of};
 use wakepath_assess::watched::{KeptFigures, KeptFiguresError, ThreadChain};
 use wakepath_console::explanation::explained;
+use wakepath_console::option_value::Shown;
 use wakepath_console::terminal::{self, OneLine, print, print_result};
 use wakepath_console::{Outcome, runs};
 use wakepath_directory::WholeFile;
@@ -74,6 +75,15 @@ pub fn run(arguments: &Explain) -> Outcome {
             made.explanation
         }
     };
+    if let Some(wanted) = &arguments.policy {
+        let conditions = explanation.conditions.iter();
+        let mut known: Vec<&str> = conditions.map(|of| of.condition.as_str()).collect();
+        known.dedup();
+        if !known.is_empty() && !known.contains(&wanted.as_str()) {
+            let known = known.join(", ");
+            return Err(format!("--policy {}: the run has {known}", Shown(wanted)).into());
+        }
+    }
     let name = runs::word_for(&directory);
     let about = |options: &str| command_about("explain", &name, options);
     let text = match arguments.json {
