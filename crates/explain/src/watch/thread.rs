@@ -63,7 +63,7 @@ impl Thread {
         }
         let waits_for_next = match woken_in {
             WokenIn::Events => self.fetches.waits_for_next(),
-            // In the wait that began its turn it has a time-out: what it worked on is done.
+            // A time-out of the wait that began its turn: its work is done.
             WokenIn::Futex => self.handed.is_begun_at(self.waits.argument()),
             _ => false,
         };

@@ -37,7 +37,7 @@ pub struct Watch {
         by the systemd unit or by the container's ID"
     )]
     pub cgroup: Option<String>,
-    /// Start this program, after `--`, and watch it with everything it starts.
+    /// Start this program, after `--`, and watch it with all it starts.
     #[arg(last = true, value_name = "COMMAND", group = "what")]
     pub command: Vec<std::ffi::OsString>,
     /// Watch for this long, such as `60s` [default: until the program ends].
