@@ -113,3 +113,21 @@ pub fn default_directory(name: &str, started: SystemTime) -> Result<PathBuf, Str
         .collect();
     Ok(Path::new(runs::HOME).join(format!("{name}-{time}")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_which_nothing_was_recorded_leaves_no_directory_above_it() {
+        let place = tempfile::tempdir().unwrap();
+        let there = place.path().join("there");
+        std::fs::create_dir(&there).unwrap();
+        let named = there.join("new/run");
+        let chosen = RunDirectory::choose(Some(&named), false, "x", SystemTime::now()).unwrap();
+        let made = chosen.make().unwrap();
+        assert!(named.exists());
+        chosen.withdraw(&made);
+        assert!(there.exists() && !there.join("new").exists());
+    }
+}

@@ -309,6 +309,11 @@ pub(crate) fn is_stopper(thread: &Thread) -> bool {
     thread.priority <= 0 && thread.name.bytes().starts_with(b"migration/")
 }
 
+/// A worker thread of the kernel. One that wakes a thread hands on what a device did, such as a serial port's bytes.
+pub fn is_kernel_worker(thread: &Thread) -> bool {
+    thread.name.bytes().starts_with(b"kworker/")
+}
+
 /// The thread of Java's virtual machine (HotSpot) that works while it stops all others of its program, at safepoints. Its
 /// name is fixed.
 pub(crate) fn stops_java(thread: &Thread) -> bool {

@@ -66,7 +66,7 @@ pub use activity::Activities;
 pub use alike::AlikeFigures;
 pub use budgets::{Budgets, Quota};
 pub use call::{Call, sleeps, waits_for_any_event};
-pub use cause::{Cause, RanIn, Relation, SentBy};
+pub use cause::{Cause, RanIn, Relation, SentBy, is_kernel_worker};
 pub use cycle::{Explained, Piece, Stretch, WokenBy};
 pub use explainer::{Explainer, Options};
 pub use feather_trace::{FeatherCounts, FeatherTrace};

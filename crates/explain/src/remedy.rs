@@ -4,7 +4,7 @@
 mod calls;
 
 use crate::call::{Call, may_be_lock};
-use crate::cause::{Cause, RanIn, Relation, is_stopper, stops_java};
+use crate::cause::{Cause, RanIn, Relation, is_kernel_worker, is_stopper, stops_java};
 use crate::fix::{self, Remedy};
 use crate::wait::{Meanwhile, Wait};
 use wakepath_timeline::{Budget, Interrupt, SoftIrq, Thread, one_line};
@@ -137,9 +137,7 @@ fn blocked(wait: &Wait) -> Option<Remedy> {
         return Some(fix::NO_MAPPING.with(&[&holder.name.to_string()]));
     }
     if let Some(call) = wait.call.as_ref().filter(|_| !may_be_lock) {
-        // A kernel worker hands on what a serial port received.
-        let writer = wait.chain.first();
-        let by_program = writer.is_some_and(|of| !of.name.bytes().starts_with(b"kworker"));
+        let by_program = wait.chain.first().is_some_and(|of| !is_kernel_worker(of));
         if by_program && call.target.is_none() && calls::is_read(&call.name) {
             return Some(fix::READ_ELSEWHERE.plain());
         }

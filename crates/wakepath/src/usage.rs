@@ -155,6 +155,18 @@ mod tests {
             said(&["show", "a", "b"]),
             "unexpected argument 'b' found; see --help"
         );
+        for (wrong, right) in [
+            (
+                &["explain", "--cycle", "abc"][..],
+                "--cycle abc: give a whole number, such as 3",
+            ),
+            (
+                &["watch", "--for", "-5s"],
+                "-5: no value is negative; see --help",
+            ),
+        ] {
+            assert_eq!(said(wrong), right);
+        }
         for wrong in [&["chekc"][..], &["completions", "tcsh"]] {
             assert!(!said(wrong).contains('\n'), "{wrong:?}");
         }

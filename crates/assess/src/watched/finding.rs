@@ -98,7 +98,7 @@ pub enum Finding {
         call: String,
         /// What usually ends these waits.
         waker: String,
-        /// Whether that may hand on a device's data: it is no thread of a program.
+        /// Whether that may be a device: it is no thread but a worker of the kernel.
         may_be_device: bool,
         /// How long one wait takes, on average over those that were seen.
         wait_ns: u64,

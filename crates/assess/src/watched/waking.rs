@@ -84,3 +84,31 @@ impl WokenBy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakepath_timeline::{Thread, ThreadName};
+
+    #[test]
+    fn many_threads_that_each_wake_it_seldom_are_named_together() {
+        let thread = |id| {
+            let name = ThreadName::new(b"Timer");
+            let priority = 120;
+            (Waker::Thread(Thread { id, name, priority }), 4)
+        };
+        let woken = |threads: u32| {
+            let mut wakers = vec![(Waker::SoftIrq(SoftIrq::NET_RX), 8)];
+            wakers.extend((0..threads).map(thread));
+            let activity = ThreadActivity {
+                other_wake_ups: wakers.iter().map(|(_, times)| times).sum(),
+                wakers,
+                ..ThreadActivity::default()
+            };
+            let of = WokenBy::new(&activity).unwrap();
+            (of.waker, of.kind, of.times)
+        };
+        assert_eq!(woken(50), ("50 threads".into(), WakerKind::Threads, 200));
+        assert_eq!(woken(1), ("SoftIRQ NET_RX".into(), WakerKind::Network, 8));
+    }
+}

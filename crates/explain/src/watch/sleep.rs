@@ -7,7 +7,7 @@ use super::sorted::Sorted;
 
 /// Of ten sleeps, the number that must be of the same time.
 const ALIKE_OF_TEN: usize = 8;
-/// A thread that waits for others for longer than so many sleeps, on average, sleeps while it serves them.
+/// A thread that waits for others for more than this many times its sleep, on average, sleeps while it serves them.
 const FAR_LONGER: u64 = 4;
 /// The longest waits show nothing usual: one in so many.
 const LONGEST_SHARE: usize = 50;

@@ -13,6 +13,7 @@ wakepath_test_program::tests![
     a_thread_that_inherits_a_priority_is_more_urgent_until_it_has_its_own_again,
     a_thread_that_runs_on_in_user_mode_has_raised_its_priority,
     a_thread_that_has_left_its_call_may_still_work_in_the_kernel,
+    a_waker_has_the_name_that_it_chose_since_it_was_switched_in,
 ];
 
 fn a_more_urgent_thread_is_named_with_its_priority() {
@@ -157,4 +158,22 @@ fn a_thread_that_has_left_its_call_may_still_work_in_the_kernel() {
         found.iter().all(|(of, _)| !of.contains("raised")),
         "{found:?}"
     );
+}
+
+fn a_waker_has_the_name_that_it_chose_since_it_was_switched_in() {
+    let mut stream = Stream::with(hog(), fifo());
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 7 * US, DUE, Left::Runnable);
+    // A new thread, which has the name of the one that started it.
+    stream.switch(DUE + 20 * US, thread(300, "loop", 120), Left::Sleeping);
+    stream.wake(DUE + 620 * US);
+    stream.switch(DUE + 622 * US, fifo(), Left::Runnable);
+    stream.samples[0].end_ns = DUE + 662 * US;
+    stream.switch(DUE + 670 * US, thread(300, "solver", 120), Left::Sleeping);
+    stream.switch(DUE + 680 * US, hog(), Left::Sleeping);
+    let cycle = &stream.explain()[0];
+    let mut causes = cycle.execution.iter().map(|of| of.cause.to_string());
+    let name = "blocked on solver-300 (OTHER), which ran";
+    assert!(causes.any(|of| of == name), "{cycle:#?}");
 }

@@ -6,7 +6,7 @@ use crate::watched::waking::WokenBy;
 use wakepath_explain::watch::{
     Activation, BegunBy, CutBy, CutSleeps, Row, Task, ThreadActivity, TurnWaits, Waker,
 };
-use wakepath_explain::{Cause, sleeps, waits_for_any_event};
+use wakepath_explain::{Cause, is_kernel_worker, sleeps, waits_for_any_event};
 use wakepath_timeline::Sample;
 
 /// How much longer than its period an interval is to be a gap, in halves of a period.
@@ -130,17 +130,15 @@ fn waits_in_cycle(task: &Task, activity: &ThreadActivity) -> Option<Finding> {
     is_long.then(|| Finding::WaitsInCycle {
         call: first.call.as_deref().unwrap_or_default().to_owned(),
         waker: WokenBy::named(&first.waker).0,
-        may_be_device: !is_program(&first.waker),
+        may_be_device: match &first.waker {
+            Waker::Thread(thread) => is_kernel_worker(thread),
+            _ => true,
+        },
         wait_ns,
         times,
         cycles: turns,
         sets_period: late * 2 > turns,
     })
-}
-
-/// Whether it is a thread, but of those of the kernel that hand on what a device received.
-fn is_program(waker: &Waker) -> bool {
-    matches!(waker, Waker::Thread(of) if !of.name.bytes().starts_with(b"kworker"))
 }
 
 /// Fewer cycles with a start of a thread show no habit.

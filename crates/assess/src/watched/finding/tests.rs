@@ -6,6 +6,8 @@ use wakepath_explain::watch::{
     Activation, BegunBy, CutBy, CutSleeps, Rhythm, Task, ThreadActivity, TurnWaits, Waker,
 };
 
+use wakepath_timeline::{Thread, ThreadName};
+
 const MS: u64 = 1_000_000;
 
 /// Turns of 1 ms that are due at these times and run `latency_ns` later.
@@ -251,6 +253,57 @@ fn sleeps_that_signals_cut_short_name_the_sender_and_the_fix() {
         "{said:?}"
     );
     assert!(said[0].contains("3 times, up to 400 µs") && said[0].contains("EINTR"));
+}
+
+fn thread(id: u32, name: &[u8]) -> Thread {
+    Thread {
+        id,
+        name: ThreadName::new(name),
+        priority: 120,
+    }
+}
+
+#[test]
+fn children_that_signal_as_they_end_are_one_sender() {
+    let by = |id, name| CutSleeps {
+        by: CutBy::Waker(Waker::Thread(thread(id, name))),
+        times: 1,
+        early_ns: u64::from(id),
+    };
+    let activity = ThreadActivity {
+        cut_sleeps: vec![by(7, b"worker"), by(9, b"worker"), by(8, b"other")],
+        ..ThreadActivity::default()
+    };
+    let said = of_turns(Vec::new(), &activity);
+    let begins = [
+        "signals from 2 threads named worker",
+        "signals from other-8",
+    ];
+    assert!(
+        said.iter()
+            .zip(begins)
+            .all(|(of, begin)| of.starts_with(begin)),
+        "{said:?}"
+    );
+    assert!(said.len() == 2 && said[0].contains("2 times, up to 9 ns"));
+}
+
+#[test]
+fn only_what_may_be_a_device_is_said_to_be_a_serial_adapter() {
+    let by = |name| {
+        let activity = ThreadActivity {
+            waits: vec![TurnWaits {
+                call: Some("read".into()),
+                waker: Waker::Thread(thread(9, name)),
+                times: 4,
+                total_ns: 12 * MS,
+            }],
+            ..ThreadActivity::default()
+        };
+        of_turns([400; 4].map(turn).into(), &activity).remove(0)
+    };
+    assert!(by(b"kworker/u8:2").contains("serial adapter"));
+    assert!(!by(b"planner").contains("serial adapter"));
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn a_turn_s_wait_is_the_last_one_for_the_earliest_time() {
 }
 
 /// End of a turn that a wait for any event began, that sleeps at 110 ns in this call, is stopped within it from 500 to
-/// 900 ns, and runs for so long after that.
+/// 900 ns, and runs for `then_ns` after that.
 fn end_of_stopped(call: &str, then_ns: u64) -> u64 {
     let mut thread = Thread::default();
     let began = Activation {

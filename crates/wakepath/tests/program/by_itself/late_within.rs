@@ -9,19 +9,30 @@ wakepath_test_program::tests![
     a_heir_of_the_loop_s_priority_gets_its_own,
     a_service_in_the_loop_s_thread_is_told_from_its_work,
     a_wait_for_an_answer_is_told_from_that_for_the_next_command,
+    a_deadline_is_what_its_cycles_are_held_to,
 ];
 
 const WHAT: &str = "watching a loop that is late by itself";
 
 /// Cause and fix of what took most of the late cycles' time.
 fn largest(how: &str) -> (String, String) {
+    let (explanation, _) = watched(how, &[]);
+    let cause = &explanation["conditions"][0]["causes"][0];
+    let text = |key: &str| cause[key].as_str().unwrap_or_default().to_owned();
+    (text("cause"), text("remedy"))
+}
+
+/// The explanation of a watch with these options, and its run as `show` prints it.
+fn watched(how: &str, options: &[&str]) -> (serde_json::Value, String) {
     needs_tracing(WHAT);
     needs_real_time(WHAT);
     let _turn = super::turn();
     let place = Place::new();
     let program = built(&place, "late_within", WHAT);
-    let words = ["watch", "--directory", "run", "--for", "1200ms", "--"];
+    let words = ["watch", "--directory", "run", "--for", "1200ms"];
     let finished = Start::command_in(place, &words)
+        .with(options)
+        .with(&["--"])
         .with(&[program.as_os_str()])
         .with(&[how, &loop_cpu().to_string()])
         .finish();
@@ -31,10 +42,18 @@ fn largest(how: &str) -> (String, String) {
         .with(&[run.directory().as_os_str()])
         .finish();
     explained.assert_code(0);
-    let explanation = explained.json();
-    let cause = &explanation["conditions"][0]["causes"][0];
-    let text = |key: &str| cause[key].as_str().unwrap_or_default().to_owned();
-    (text("cause"), text("remedy"))
+    let shown = Start::command(&["show"])
+        .with(&[run.directory().as_os_str()])
+        .finish();
+    (explained.json(), shown.output)
+}
+
+fn a_deadline_is_what_its_cycles_are_held_to() {
+    let (explanation, shown) = watched("pipe", &["--deadline", "700us"]);
+    let first = &explanation["conditions"][0];
+    assert_eq!(first["response_limit_ns"], 700_000, "{first}");
+    assert!(first["overran"].as_u64() > Some(0), "{first}");
+    assert!(shown.contains("response ≤ 700 µs"), "{shown}");
 }
 
 fn a_system_call_is_named() {

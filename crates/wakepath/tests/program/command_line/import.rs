@@ -395,6 +395,12 @@ fn late_cycles_of_a_kernels_trace_are_explained() {
         };
         import(&place, "run", form, &fixture(file), &SERVO).assert_code(0);
         let run = place.path().join("run");
+        // `show` has the causes at once.
+        assert!(run.join("explanation.json").exists());
+        let no_policy = Start::command(&["explain", "--policy", "FIFO 9"])
+            .with(&[&run])
+            .finish();
+        no_policy.assert_refused(1, &["--policy 'FIFO 9': the run has FIFO 80"]);
         let explained = ask("explain", &run);
         explained.assert_code(0);
         // Timer, interrupt and switch are there: the path from the due time on is explained.

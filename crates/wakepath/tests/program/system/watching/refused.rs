@@ -6,6 +6,7 @@ const NOBODY: u32 = 65_534;
 
 wakepath_test_program::tests![
     in_a_pid_namespace_it_is_refused_in_one_line,
+    a_latency_beyond_the_deadline_is_refused_with_both,
     without_privilege_the_remedy_is_said_in_one_line_and_nothing_is_started,
 ];
 
@@ -28,6 +29,29 @@ fn in_a_pid_namespace_it_is_refused_in_one_line() {
     assert_eq!(said.lines().count(), 1, "{said}");
     assert!(!place.path().join("started").exists());
     assert!(!place.path().join("run").exists());
+}
+
+fn a_latency_beyond_the_deadline_is_refused_with_both() {
+    for option in ["--latency", "--stop-above"] {
+        let words = [
+            "watch",
+            "--directory",
+            "run",
+            "--deadline",
+            "2ms",
+            option,
+            "3ms",
+        ];
+        let refused = Start::command(&words)
+            .with(&["--", "touch", "started"])
+            .finish();
+        refused.assert_refused(
+            1,
+            &[option, "3ms", "--deadline (2 ms)", "give at most 2 ms"],
+        );
+        assert!(!refused.place.path().join("started").exists());
+        assert!(!refused.place.path().join("run").exists());
+    }
 }
 
 fn without_privilege_the_remedy_is_said_in_one_line_and_nothing_is_started() {
