@@ -1,7 +1,8 @@
 //! A system call that a thread was in, and what its descriptor refers to. `explainer` finds it.
 
 use crate::track::{Happened, Mark};
-use std::collections::{HashMap, VecDeque};
+use foldhash::HashMap;
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use wakepath_timeline::{CallArgument, CallTarget, one_line};

@@ -3,7 +3,8 @@
 use crate::cause::SentBy;
 use crate::holds::Hold;
 use crate::wait::Handler;
-use std::collections::{HashMap, VecDeque};
+use foldhash::HashMap;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use wakepath_timeline::{Interrupt, KernelEvent, SoftIrq, Thread, What};
 

@@ -4,7 +4,7 @@
 
 use crate::cause::is_stopper;
 use crate::holds::Given;
-use std::collections::HashMap;
+use foldhash::HashMap;
 use wakepath_timeline::{KernelEvent, Thread, What};
 
 /// Callback of the timers of reservations, the fair server's included (`kernel/sched/deadline.c`).

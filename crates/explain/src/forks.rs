@@ -1,6 +1,6 @@
 //! Forks of the watched program: afterwards the kernel copies each page that one of its threads writes to.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::sync::Arc;
 use wakepath_timeline::{Thread, What};
 

@@ -1,6 +1,6 @@
 //! How threads have their CPUs: in user mode or in the kernel, with their own priority or one that they inherit.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use wakepath_timeline::{KernelEvent, Left, What};
 
 /// How a thread has its CPU.

@@ -1,7 +1,7 @@
 //! Finds a loop's thread if the recording does not name it: the one that was current on the sample's CPU at
 //! its first instruction. It votes over cycles; one event stream serves all loops.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 use wakepath_timeline::{KernelEvent, Sample, What};
 
 /// Votes for the thread of each of several loops.

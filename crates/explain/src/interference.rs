@@ -7,8 +7,9 @@ use crate::cpu::{Cpu, Doing, Span, is_ipi};
 use crate::holds::Hold;
 use crate::loop_thread::LoopThread;
 use crate::own::Own;
+use foldhash::HashMap;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use wakepath_timeline::{Interrupt, KernelEvent, Thread, What};
 
 /// Names beyond these are counted together: they are the kernel's, and a hostile program can make

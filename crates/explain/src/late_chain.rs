@@ -8,7 +8,7 @@ use crate::once::Once;
 use crate::summary::{CauseFigures, ranked};
 use crate::totals::{CauseSum, Counted, add_causes};
 use crate::watch::{Chain, Pass};
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 use wakepath_timeline::Sample;
 
 /// Chains with late passes, on the way through an [`Explainer`](crate::Explainer).

@@ -3,7 +3,8 @@
 
 use crate::cause::is_stopper;
 use crate::cpu::Context;
-use std::collections::{HashMap, VecDeque};
+use foldhash::HashMap;
+use std::collections::VecDeque;
 use wakepath_timeline::{AllowedCpus, KernelEvent, Sample, Thread, What};
 
 /// Who had the kernel's stopper thread of each CPU run, by its number: the stopper takes a running thread off a CPU

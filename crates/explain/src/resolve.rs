@@ -9,7 +9,8 @@ use crate::placement::Placed;
 use crate::share_out::{self, excess, give};
 use crate::stacks::Place;
 use crate::{home, other_work, waits_ends, work};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use foldhash::{HashMap, HashMapExt};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wakepath_timeline::{CallArgument, Thread};
 

@@ -9,8 +9,9 @@ use crate::late_cycle::LateCycle;
 use crate::remedy::remedy_of_thread;
 use crate::resolve::Usual;
 use crate::totals::{CauseSum, Totals, Way};
+use foldhash::HashMap;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// The explanation of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! Data between sockets of one machine that a timer of TCP's sent: they had waited there, and not on the way.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use wakepath_timeline::{KernelEvent, SoftIrq, What};
 
 /// The CPUs whose SoftIRQs are followed.

@@ -6,7 +6,8 @@ use crate::fair_server::FairServers;
 use crate::holds::Given;
 use crate::track::{Happened, Mark, Track};
 use crate::untold::UntoldSwitch;
-use std::collections::{BTreeSet, HashMap};
+use foldhash::HashMap;
+use std::collections::BTreeSet;
 use wakepath_timeline::{KernelEvent, Left, What};
 
 /// Marks of all threads that are kept, about 100 MB; beyond it all are forgotten, and waits in that

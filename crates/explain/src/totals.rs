@@ -5,7 +5,7 @@ use crate::cause::Cause;
 use crate::cycle::{Explained, Piece, Stretch};
 use crate::interference::Interference;
 use crate::once::Once;
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 
 /// Sums over the cycles that were added.
 #[derive(Debug)]

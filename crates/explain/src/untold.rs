@@ -6,7 +6,7 @@
 //! event before, or the new thread's own wake-up if that was later. Away from another thread, nothing shows who ran in
 //! between: the new thread has the CPU from the event on that names it.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use wakepath_timeline::{KernelEvent, Left, Thread, ThreadName, What};
 
 /// Threads that are remembered by number.

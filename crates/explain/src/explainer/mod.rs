@@ -29,7 +29,7 @@ use crate::threads::Threads;
 use crate::track::Happened;
 use crate::untold::Untold;
 use a_loop::Loop;
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 use std::sync::Arc;
 use wakepath_timeline::{KernelEvent, Sample, Thread};
 

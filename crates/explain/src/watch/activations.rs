@@ -15,7 +15,8 @@ use super::wall_clock;
 use crate::call::{starts_another, waits_at};
 use crate::senders::Senders;
 use crate::untold::{Untold, UntoldSwitch};
-use std::collections::{BTreeMap, HashMap};
+use foldhash::{HashMap, HashMapExt};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use wakepath_timeline::{KernelEvent, Left, What};
 

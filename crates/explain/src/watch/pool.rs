@@ -9,7 +9,8 @@ use super::rhythm::Rhythm;
 use super::row::row;
 use super::stints::relieving;
 use super::thread::Thread;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use foldhash::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A member was woken by a timer this often, or more.

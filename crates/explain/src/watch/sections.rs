@@ -2,7 +2,8 @@
 //! is called what is not known here.
 
 use super::activation::CYCLE_ENDS;
-use std::collections::{BTreeMap, HashMap};
+use foldhash::HashMap;
+use std::collections::BTreeMap;
 use wakepath_timeline::{KernelEvent, What};
 
 /// Number of runs that are kept one by one: a quarter of an hour at 1 kHz with four sections.

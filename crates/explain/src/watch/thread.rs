@@ -13,7 +13,7 @@ use super::waits::Waits;
 use super::waker::{Key, Open, Waker};
 use super::{no_sleeps, wall_clock, within_row};
 use crate::call::{accepts, receives};
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::sync::Arc;
 use wakepath_timeline::Left;
 

@@ -1,7 +1,7 @@
 //! Who wakes threads: the interrupts and calls that a CPU has open, and so the wake-up's origin. Timers'
 //! callbacks are handled before.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use wakepath_timeline::{Interrupt, KernelEvent, SoftIrq, Thread, What};
 
 /// Who woke a thread.

@@ -2,7 +2,7 @@
 //! answer. They begin no cycle.
 
 use super::activation::Activation;
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 
 /// Turns that show a row, at least.
 const LEAST: usize = 10;
