@@ -198,6 +198,9 @@ impl Watched {
         let left_out = |of: &Finding| matches!(of, Finding::LeftOut { .. });
         let shows_each_cycle = shows_each_cycle(rhythm.begun_by, task.is_by_lasting_timers())
             || findings.iter().any(left_out);
+        let has_run_all = findings
+            .iter()
+            .any(|of| matches!(of, Finding::RanPassed { .. }));
         // Another thread of a pool may have served a due time.
         let gaps = if events_missing || activity.pool.is_some() {
             Gaps::Unseen
@@ -243,7 +246,7 @@ impl Watched {
             run_ns: summary(samples, |sample| sample.cpu_time_ns.into()),
             activations: samples.len() as u64,
             skipped: (!tally.skips_unknown).then_some(tally.skipped),
-            unseen: tally.unseen,
+            unseen: if has_run_all { 0 } else { tally.unseen },
             preempted: (
                 switches.clone().filter(|&n| n > 0).count() as u64,
                 switches.sum(),

@@ -212,7 +212,10 @@ impl Finding {
     pub(super) fn needs_all_events(&self) -> bool {
         matches!(
             self,
-            Self::AskedForLater { .. } | Self::RanPassed { .. } | Self::LeftOut { .. }
+            Self::AskedForLater { .. }
+                | Self::CaughtUp { .. }
+                | Self::RanPassed { .. }
+                | Self::LeftOut { .. }
         )
     }
 

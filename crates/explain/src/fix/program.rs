@@ -7,7 +7,8 @@ use super::{Fix, rows};
 rows! {
     ABSOLUTE_SLEEP: Fix {
         name: "sleep until a time instead of for a time",
-        words: "sleep until the next due time instead: clock_nanosleep with TIMER_ABSTIME, sleep_until, or a timerfd",
+        words: "sleep until the next due time instead, the last one + the period, not now + the period: clock_nanosleep with \
+                TIMER_ABSTIME, sleep_until, or a timerfd",
         changes: "how the loop sleeps",
         who: &[Programmer],
         trial: None,

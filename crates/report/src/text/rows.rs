@@ -164,7 +164,11 @@ impl Counts {
             |figure: fn(Misses) -> Option<u64>| if_known(cycles.misses.and_then(figure));
         Self {
             scheduled: if_known(cycles.skipped.map(|_| cycles.scheduled)),
-            skipped: if_known(cycles.skipped),
+            skipped: match (cycles.skipped, cycles.unseen) {
+                // Of those it is not known whether they ran at once, late.
+                (Some(skipped), 1..) => Cell::Text(format!("≤ {}", skipped + cycles.unseen)),
+                (skipped, _) => if_known(skipped),
+            },
             missed: match (cycles.missed(), more_may_be_late(assessment, judgement)) {
                 // Late for certain; of the values beyond the histogram more may be.
                 (Some(missed), true) => Cell::Text(format!("≥ {missed}")),

@@ -13,20 +13,6 @@ type Remark = fn(&Watched) -> Option<String>;
 /// Remarks after the findings, the weightiest first: those on cycles that are missing in its line.
 const REMARKS: &[Remark] = &[
     |of| {
-        let is_known = |finding: &Finding| {
-            matches!(finding, Finding::RanPassed { .. } | Finding::LeftOut { .. })
-        };
-        if of.skipped.is_none() || of.findings.iter().any(is_known) {
-            return None;
-        }
-        count(
-            of.unseen,
-            ["due time", "due times"],
-            "passed before the cycle under way had ended, and it slept again until the next one. It made no call for \
-             these: it ran them at once, or left them out; --cycle with two probes in the program shows which",
-        )
-    },
-    |of| {
         let activations = ["activation", "activations"];
         count(
             of.left_out,
@@ -177,6 +163,17 @@ const REMARKS: &[Remark] = &[
     },
 ];
 
+/// On due times of which nobody knows what became. If they were left out, each cost a period.
+fn unseen(of: &Watched) -> Option<(u64, String)> {
+    let known = of.skipped.and(count(
+        of.unseen,
+        ["due time", "due times"],
+        "passed before the cycle under way had ended, and it slept again until the next one. It made no call for \
+         these: it ran them at once, or left them out; --cycle with two probes in the program shows which",
+    ));
+    known.map(|remark| (of.unseen.saturating_mul(of.period_ns), remark))
+}
+
 /// All remarks on a thread, each with the time that it is about, in nanoseconds; `cycle` describes the boundaries of its
 /// cycles, if probes mark them.
 pub(super) fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<(u64, String)> {
@@ -186,7 +183,8 @@ pub(super) fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<(u64, String)> {
     let cycle = cycle.map(|cycle| format!("its cycles lie {cycle}"));
     let others = REMARKS.iter().filter_map(|remark| remark(of));
     let others = cycle.into_iter().chain(others);
-    findings.chain(others.map(|remark| (0, remark))).collect()
+    let others = others.map(|remark| (0, remark));
+    findings.chain(unseen(of)).chain(others).collect()
 }
 
 /// A remark on a count: `3 runs left out`.

@@ -148,6 +148,14 @@ fn not_judged(figures: &Figures, most: usize) -> String {
     text
 }
 
+/// Due times that were skipped: at most, where it is not known of some.
+fn skipped(of: &Watched) -> Cell {
+    match (of.skipped, of.unseen) {
+        (Some(skipped), 1..) => Cell::Text(format!("≤ {}", skipped + of.unseen)),
+        (skipped, _) => skipped.map(Cell::new).into(),
+    }
+}
+
 /// The figures that a reader looks for first, within 80 columns.
 fn short_table(threads: &[&Watched]) -> Table {
     let mut table = Table::new("thread")
@@ -168,7 +176,7 @@ fn short_table(threads: &[&Watched]) -> Table {
                 quantile(latency, Quantile::P99),
                 figure(latency, |summary| summary.max),
                 figure(&of.response_ns, |summary| summary.max),
-                of.skipped.map(Cell::new).into(),
+                skipped(of),
             ],
         );
     }
@@ -219,7 +227,7 @@ fn table(threads: &[Watched]) -> Table {
                 figure(run, |summary| summary.max),
                 Cell::new(of.preempted.0),
                 Cell::new(of.activations),
-                of.skipped.map(Cell::new).into(),
+                skipped(of),
             ],
         );
     }

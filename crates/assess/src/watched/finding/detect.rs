@@ -1,6 +1,6 @@
 //! What shows a finding.
 
-use super::passed::passed;
+use super::passed::{passed, passes_without_a_call};
 use super::{Finding, Together};
 use crate::watched::waking::WokenBy;
 use wakepath_explain::watch::{
@@ -190,32 +190,36 @@ fn cut_sleeps(cut: &[CutSleeps]) -> impl Iterator<Item = Finding> {
     })
 }
 
-/// Cycles that were due already when the thread asked to sleep until then. Of a clock that can be set the due time is
-/// not known well enough.
+/// A thread that asks for a due time later than this after it, in nanoseconds, had not computed it just before.
+const ASKED_LATE_NS: u64 = 20_000;
+
+/// Cycles that were due already when the thread asked to sleep until then, if it has asked for each that passed. Of a
+/// clock that can be set the due time is not known well enough.
 fn caught_up(task: &Task) -> Option<Finding> {
     let turns = task.turns.iter().filter(|of| of.wall_ns.is_none());
     let late = turns.filter_map(|of| {
         let late_ns = of.asked_at_ns?.checked_sub(of.programmed_ns?)?;
-        (late_ns > 0).then_some(late_ns)
+        (late_ns > ASKED_LATE_NS).then_some(late_ns)
     });
     let (times, longest_ns) =
         late.fold((0, 0), |(times, longest), ns| (times + 1, ns.max(longest)));
-    (times > 0 && task.rhythm.anchor_ns.is_some() && !task.is_of_event_loop())
+    let has_row = task.rhythm.anchor_ns.is_some() && !task.is_of_event_loop();
+    (times > 0 && has_row && !passes_without_a_call(task))
         .then_some(Finding::CaughtUp { times, longest_ns })
 }
 
+/// Mean figures of its intervals, but for those that a signal cut short.
 fn sleeps_for(asked_ns: u64, samples: &[Sample], is_time_out: bool) -> Option<Finding> {
-    let (first, last) = (samples.first()?, samples.last()?);
-    let intervals = samples.len() as u64 - 1;
-    let interval_ns = last
-        .due_ns
-        .checked_sub(first.due_ns)?
-        .checked_div(intervals)?;
-    let latencies = samples[..samples.len() - 1].iter();
-    let all_ns: u64 = latencies
-        .map(|of| u64::try_from(of.latency_ns()).unwrap_or(0))
-        .sum();
-    let latency_ns = all_ns / intervals;
+    let intervals = samples.windows(2).filter_map(|two| {
+        let interval_ns = two[1].due_ns.checked_sub(two[0].due_ns)?;
+        let latency_ns = u64::try_from(two[0].latency_ns()).unwrap_or(0);
+        (interval_ns >= asked_ns).then_some((interval_ns, latency_ns))
+    });
+    let (count, all_ns, late_ns) = intervals.fold((0, 0, 0), |(count, all_ns, late_ns), of| {
+        (count + 1, all_ns + of.0, late_ns + of.1)
+    });
+    let interval_ns = u64::checked_div(all_ns, count)?;
+    let latency_ns = late_ns / count;
     Some(Finding::SleepsFor {
         asked_ns,
         work_ns: interval_ns.saturating_sub(asked_ns + latency_ns),

@@ -74,6 +74,15 @@ pub(super) fn passed(task: &Task) -> Option<Finding> {
     is_clear(&left_out, &ran).then_some(Finding::LeftOut { turns, dues })
 }
 
+/// Whether a turn lasted beyond the next due time, and the thread made no call for it.
+pub(super) fn passes_without_a_call(task: &Task) -> bool {
+    let mut turns = task.turns.iter().enumerate();
+    turns.any(|(number, turn)| {
+        let is_passed = passed_in(turn, task.rhythm.period_ns) > Some(0);
+        is_passed && !asks_for_passed(task.turns.get(number + 1), turn.end_ns)
+    })
+}
+
 /// Whether the next turn asked for a due time that had passed: the thread catches up by its calls, one cycle a call.
 fn asks_for_passed(next: Option<&Activation>, end_ns: u64) -> bool {
     let due_ns = next.and_then(|next| next.programmed_ns);
