@@ -1,5 +1,8 @@
 //! Causes that are answered together: a consequence with its cause, and those that one fix cures.
 
+use crate::cause::Cause;
+use crate::fix::Fix;
+use crate::ranked::Ranked;
 use crate::summary::CauseFigures;
 use serde::{Deserialize, Serialize};
 
@@ -55,30 +58,69 @@ impl AlikeFigures {
     }
 }
 
+/// Of the lateness, a part below this is small: it is answered with others of its kind of fix, whoever its thread is.
+const SMALL_PART: u64 = 20;
+/// A wait with a part of this or more is answered alone: how to avoid it may be told in the same words as for others,
+/// but another thread or call is to be changed.
+const LARGE_PART: u64 = 10;
+
+struct Group<'a> {
+    figures: AlikeFigures,
+    names: Vec<&'a str>,
+    fix: Option<&'static Fix>,
+}
+
 /// Puts causes that are ranked together, those with most time in late cycles first.
-pub(crate) fn alike(ranked: &[CauseFigures]) -> Vec<AlikeFigures> {
-    let mut groups: Vec<(AlikeFigures, Vec<&str>)> = Vec::new();
-    for cause in ranked {
-        let name = cause.because.as_deref().unwrap_or(&cause.cause);
-        let is_alike = |(of, _): &&mut (AlikeFigures, Vec<&str>)| match &cause.remedy {
-            Some(_) => of.remedy == cause.remedy,
-            None => of.remedy.is_none() && of.cause == name,
+pub(crate) fn alike(ranked: &[Ranked<'_>]) -> Vec<AlikeFigures> {
+    let late_ns: u64 = ranked.iter().map(|of| of.figures.late_ns).sum();
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for Ranked {
+        cause,
+        figures,
+        fix,
+    } in ranked
+    {
+        let name = figures.because.as_deref().unwrap_or(&figures.cause);
+        let is_alone = is_wait(cause) && figures.late_ns * LARGE_PART >= late_ns;
+        let is_small = figures.late_ns * SMALL_PART < late_ns;
+        let has_name = |of: &Group<'_>| of.figures.cause == name;
+        let has_remedy = |of: &Group<'_>| {
+            let may_differ = fix.is_some() && !is_alone;
+            of.figures.remedy == figures.remedy && (may_differ || has_name(of))
         };
-        match groups.iter_mut().find(is_alike) {
-            Some((group, names)) => {
-                if !names.contains(&name) {
-                    names.push(name);
-                    group.names += 1;
+        let has_fix = |of: &Group<'_>| match (fix, of.fix) {
+            (Some(fix), Some(of)) => is_small && std::ptr::eq(*fix, of),
+            _ => false,
+        };
+        let known = groups.iter().position(has_remedy);
+        match known.or_else(|| groups.iter().position(has_fix)) {
+            Some(at) => {
+                let group = &mut groups[at];
+                if !group.names.contains(&name) {
+                    group.names.push(name);
+                    group.figures.names += 1;
                 }
-                group.add(cause);
+                group.figures.add(figures);
             }
-            None => groups.push((first(cause, name), vec![name])),
+            None => groups.push(Group {
+                figures: first(figures, name),
+                names: vec![name],
+                fix: *fix,
+            }),
         }
     }
-    let mut groups: Vec<AlikeFigures> = groups.into_iter().map(|(group, _)| group).collect();
+    let mut groups: Vec<AlikeFigures> = groups.into_iter().map(|of| of.figures).collect();
     // Stable, so that of equals the order is that of the causes.
     groups.sort_by_cached_key(|of| std::cmp::Reverse((of.late_ns, of.total_ns)));
     groups
+}
+
+fn is_wait(cause: &Cause) -> bool {
+    match cause {
+        Cause::Blocked(_) => true,
+        Cause::Overrun(because) => is_wait(because),
+        _ => false,
+    }
 }
 
 fn first(cause: &CauseFigures, name: &str) -> AlikeFigures {
@@ -100,31 +142,55 @@ fn first(cause: &CauseFigures, name: &str) -> AlikeFigures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fix;
+    use crate::wait::{Meanwhile, Wait};
 
-    fn cause(cause: &str, late_ns: u64, remedy: Option<&str>) -> CauseFigures {
-        CauseFigures {
-            kind: "thread".into(),
-            cause: cause.into(),
-            because: None,
-            cycles: 3,
-            late_cycles: 2,
-            total_ns: late_ns + 1,
-            late_ns,
-            worst_ns: late_ns,
-            worst_cycle: 0,
-            late_worst_ns: late_ns,
-            remedy: remedy.map(str::to_owned),
+    /// A cause with this fix and the rest of its sentence.
+    fn ranked<'a>(
+        cause: &'a Cause,
+        name: &str,
+        late_ns: u64,
+        fix: Option<(&'static Fix, &str)>,
+    ) -> Ranked<'a> {
+        Ranked {
+            cause,
+            fix: fix.map(|(row, _)| row),
+            figures: CauseFigures {
+                kind: "thread".into(),
+                cause: name.into(),
+                because: None,
+                cycles: 3,
+                late_cycles: 2,
+                total_ns: late_ns + 1,
+                late_ns,
+                worst_ns: late_ns,
+                worst_cycle: 0,
+                late_worst_ns: late_ns,
+                remedy: fix.map(|(_, words)| words.to_owned()),
+            },
         }
+    }
+
+    const HOG: Cause = Cause::OwnCode;
+    const POLICY: Option<(&Fix, &str)> = Some((&fix::REAL_TIME_POLICY, "FIFO"));
+
+    fn because<'a>(of: Ranked<'a>, because: &str) -> Ranked<'a> {
+        let figures = CauseFigures {
+            because: Some(because.into()),
+            ..of.figures
+        };
+        Ranked { figures, ..of }
     }
 
     #[test]
     fn many_small_causes_of_one_fix_come_before_a_larger_one_of_another() {
-        let overrun = CauseFigures {
-            because: Some("rustc 0".into()),
-            ..cause("the cycle before: rustc 0", 30, Some("FIFO"))
-        };
-        let mut all = vec![cause("eth0", 90, Some("another CPU")), overrun];
-        all.extend((0..40).map(|number| cause(&format!("rustc {number}"), 5, Some("FIFO"))));
+        let device = Some((&fix::MOVE_INTERRUPT, "another CPU"));
+        let overrun = ranked(&HOG, "the cycle before: rustc 0", 30, POLICY);
+        let mut all = vec![
+            ranked(&HOG, "eth0", 90, device),
+            because(overrun, "rustc 0"),
+        ];
+        all.extend((0..40).map(|number| ranked(&HOG, &format!("rustc {number}"), 5, POLICY)));
         let found = alike(&all);
         assert_eq!(found.len(), 2);
         let first = &found[0];
@@ -136,15 +202,44 @@ mod tests {
     }
 
     #[test]
+    fn large_waits_are_answered_alone_and_small_ones_by_their_kind_of_fix() {
+        let wait = Cause::Blocked(Wait {
+            chain: Vec::new(),
+            meanwhile: Meanwhile::Ran,
+            uninterruptible: false,
+            call: None,
+            place: None,
+            inferred: false,
+            there: None,
+        });
+        let read = Some((&fix::READ_ELSEWHERE, "read elsewhere"));
+        let hold = |of: &'static str| Some((&fix::SHORT_HOLD, of));
+        let all = [
+            ranked(&wait, "read, on the server", 50, read),
+            ranked(&wait, "read, until its time-out", 20, read),
+            ranked(&wait, "lock of a", 18, hold("a")),
+            ranked(&wait, "lock of b", 8, hold("b")),
+            ranked(&wait, "read, on a client", 3, read),
+            ranked(&wait, "lock of c", 1, hold("c")),
+        ];
+        let found = alike(&all);
+        let found: Vec<_> = found.iter().map(|of| (of.name(), of.late_ns)).collect();
+        let expected = [
+            ("read, on the server and 1 more like it", 53),
+            ("read, until its time-out", 20),
+            ("lock of a and 1 more like it", 19),
+            ("lock of b", 8),
+        ];
+        assert_eq!(found, expected.map(|(name, ns)| (name.to_owned(), ns)));
+    }
+
+    #[test]
     fn causes_without_a_fix_are_alike_by_their_name_alone() {
-        let overrun = CauseFigures {
-            because: Some("own code".into()),
-            ..cause("the cycle before: own code", 50, None)
-        };
+        let overrun = ranked(&HOG, "the cycle before: own code", 50, None);
         let found = alike(&[
-            overrun,
-            cause("own code", 30, None),
-            cause("events lost", 9, None),
+            because(overrun, "own code"),
+            ranked(&HOG, "own code", 30, None),
+            ranked(&HOG, "events lost", 9, None),
         ]);
         let found: Vec<_> = found.iter().map(|of| (&*of.cause, of.late_ns)).collect();
         assert_eq!(found, [("own code", 80), ("events lost", 9)]);

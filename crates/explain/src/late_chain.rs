@@ -5,7 +5,8 @@ use crate::cause::Cause;
 use crate::cycle::{Explained, Piece};
 use crate::loop_thread::LoopThread;
 use crate::once::Once;
-use crate::summary::{CauseFigures, ranked};
+use crate::ranked::ranked;
+use crate::summary::CauseFigures;
 use crate::totals::{CauseSum, Counted, add_causes};
 use crate::watch::{Chain, Pass};
 use foldhash::{HashMap, HashMapExt};
@@ -91,10 +92,9 @@ impl<'a> LateChains<'a> {
     /// The causes of each chain's late passes, those with most time first, with the thread by its place in the chain.
     /// A cycle of these figures is a pass.
     pub fn finish(self) -> Vec<Vec<(usize, CauseFigures)>> {
-        let causes = |part: &Part| {
-            let mut causes = ranked(&part.late, None, |_| true);
-            causes.reverse();
-            causes
+        let causes = |part: &Part| -> Vec<CauseFigures> {
+            let causes = ranked(&part.late, None).into_iter().rev();
+            causes.map(|of| of.figures).collect()
         };
         let of_chain = |chain: usize| {
             let parts = self.loops.iter().filter(|part| part.chain == chain);

@@ -12,18 +12,14 @@ use wakepath_timeline::{Budget, Interrupt, SoftIrq, Thread, one_line};
 /// The fix, with the command that tries it if `wakepath try` can apply it. `None` if nothing fits: the cause
 /// is unknown, or belongs to every wake-up.
 pub fn remedy(cause: &Cause) -> Option<String> {
-    remedy_of_thread(cause, None)
-}
-
-/// The same for a thread that the command has to name, as a word of a shell.
-pub(crate) fn remedy_of_thread(cause: &Cause, thread: Option<&str>) -> Option<String> {
-    advice(cause).map(|fix| fix.printed(thread))
+    advice(cause).map(|fix| fix.printed(None))
 }
 
 /// The kernel's number for FIFO 99, the highest priority but DEADLINE.
 const HIGHEST: i32 = 0;
 
-fn advice(cause: &Cause) -> Option<Remedy> {
+/// The fix with its row of the catalogue; `None` as of [`remedy`].
+pub(crate) fn advice(cause: &Cause) -> Option<Remedy> {
     Some(match cause {
         Cause::TimerSlack => fix::TIMER_SLACK.plain().with_trial(&[]),
         Cause::Interrupt(Interrupt::Device { number, .. }) => {
@@ -193,12 +189,13 @@ mod tests {
 
     #[test]
     fn the_command_names_the_thread_that_is_to_be_tried() {
-        let said = remedy_of_thread(&Cause::TimerSlack, Some("'my loop'")).unwrap();
+        let of_thread = |cause: &Cause, name| advice(cause).unwrap().printed(Some(name));
+        let said = of_thread(&Cause::TimerSlack, "'my loop'");
         assert!(
             said.ends_with("wakepath try slack --thread='my loop' -- PROGRAM"),
             "{said}"
         );
-        let none = remedy_of_thread(&Cause::PageFault, Some("ctl")).unwrap();
+        let none = of_thread(&Cause::PageFault, "ctl");
         assert!(!none.contains("ctl"), "{none}");
     }
 

@@ -6,10 +6,9 @@ use crate::alike::{AlikeFigures, alike};
 use crate::cycle::{Explained, Stretch};
 use crate::interference::InterferenceFigures;
 use crate::late_cycle::LateCycle;
-use crate::remedy::remedy_of_thread;
+use crate::ranked::{Ranked, ranked};
 use crate::resolve::Usual;
-use crate::totals::{CauseSum, Totals, Way};
-use foldhash::HashMap;
+use crate::totals::{Totals, Way};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -240,12 +239,14 @@ impl ConditionExplanation {
         segment_of: impl Fn(&Explained) -> u32,
     ) -> Self {
         let woken = totals.woken.iter();
-        let causes = ranked(&totals.causes, tried, |_| true);
+        let causes = ranked(&totals.causes, tried);
         let mut alike = alike(&causes);
         alike.truncate(MOST_LISTED);
-        let (causes, causes_rest) = listed(causes);
-        let is_other = |cause: &Cause| *cause != Cause::OwnCode;
-        let (inflation, inflation_rest) = listed(ranked(&totals.inflation, tried, is_other));
+        let figures = |all: Vec<Ranked<'_>>| all.into_iter().map(|of| of.figures).collect();
+        let (causes, causes_rest) = listed(figures(causes));
+        let mut inflation = ranked(&totals.inflation, tried);
+        inflation.retain(|of| *of.cause != Cause::OwnCode);
+        let (inflation, inflation_rest) = listed(figures(inflation));
         Self {
             phase: phase.into(),
             condition: condition.into(),
@@ -336,39 +337,6 @@ fn listed(mut ranked: Vec<CauseFigures>) -> (Vec<CauseFigures>, Option<RestFigur
 
 fn stretch_name(stretch: Stretch) -> String {
     stretch.to_string()
-}
-
-pub(crate) fn ranked(
-    sums: &HashMap<Cause, CauseSum>,
-    tried: Option<&str>,
-    which: impl Fn(&Cause) -> bool,
-) -> Vec<CauseFigures> {
-    let mut ranked: Vec<CauseFigures> = sums
-        .iter()
-        .filter(|(cause, _)| which(cause))
-        .map(|(cause, sum)| CauseFigures {
-            kind: cause.kind().into(),
-            cause: cause.to_string(),
-            because: match cause {
-                Cause::Overrun(because) => Some(because.to_string()),
-                _ => None,
-            },
-            cycles: sum.cycles,
-            late_cycles: sum.late_cycles,
-            total_ns: sum.total_ns,
-            late_ns: sum.late_ns,
-            worst_ns: sum.worst_ns,
-            worst_cycle: sum.worst_cycle,
-            late_worst_ns: sum.late_worst_ns,
-            remedy: remedy_of_thread(cause, tried),
-        })
-        .collect();
-    // The name decides between equals, so that the order is the same every time.
-    ranked.sort_unstable_by(|a, b| {
-        let key = |of: &CauseFigures| std::cmp::Reverse((of.late_ns, of.total_ns));
-        key(a).cmp(&key(b)).then_with(|| a.cause.cmp(&b.cause))
-    });
-    ranked
 }
 
 #[cfg(test)]

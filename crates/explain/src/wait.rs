@@ -1,12 +1,15 @@
 //! The reason of a blocked loop's wait: the thread that ended it, the threads that this one waited
 //! for in turn, and what the last of them was doing. `path::waits` finds it.
 
-use crate::call::Call;
+use crate::call::{Call, accepts, receives};
 use crate::cause::{InterruptName, Named};
 use crate::stacks::Place;
 use std::fmt;
 use std::sync::Arc;
-use wakepath_timeline::{Interrupt, SoftIrq, Thread, one_line};
+use wakepath_timeline::{CallTarget, Interrupt, SoftIrq, Thread, one_line};
+
+/// Threads of a chain that are named after its first; of a longer one, its last, too.
+const MOST_OF_CHAIN: usize = 3;
 
 /// A wait of the loop.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -106,10 +109,12 @@ impl Wait {
         }
     }
 
-    /// Whether it is for a peer to connect. Nothing but a time-out ends that from a timer.
+    /// Whether it is for a peer to connect or to send. Nothing but a time-out (`SO_RCVTIMEO`) ends that from a timer.
     fn is_for_peer(&self) -> bool {
-        let call = self.call.as_ref();
-        call.is_some_and(|call| matches!(&*call.name, "connect" | "accept" | "accept4"))
+        self.call.as_ref().is_some_and(|call| {
+            let receives = receives(&call.name) && call.target == Some(CallTarget::Socket);
+            receives || &*call.name == "connect" || accepts(&call.name)
+        })
     }
 
     /// Without what changes from one time to the next.
@@ -160,8 +165,12 @@ impl fmt::Display for Wait {
             };
         };
         write!(f, "{state} on {}", Named(first))?;
-        for thread in others {
+        let (shown, last) = others.split_at(others.len().min(MOST_OF_CHAIN));
+        for thread in shown {
             write!(f, ", which waited for {}", Named(thread))?;
+        }
+        if let Some(last) = last.last() {
+            write!(f, ", and so on to {}", Named(last))?;
         }
         match &self.meanwhile {
             Meanwhile::Ran => f.write_str(", which ran"),

@@ -6,6 +6,7 @@ mod in_short;
 use super::cycle_text::{line, long_line};
 use crate::explained::title;
 pub use in_short::{explanation_in_short, late_in_short};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use wakepath_explain::{
     AlikeFigures, CauseFigures, ConditionExplanation, Explanation, WaterfallFigures,
@@ -261,6 +262,9 @@ fn ranked(text: &mut String, of: &ConditionExplanation, most: usize, fixes: usiz
     let counts = |alike: &&&AlikeFigures| late && part(alike) * 20 >= whole;
     let cured = shown.iter().filter(counts);
     let cured = cured.filter_map(|alike| Some((&alike.cause, alike.remedy.as_deref()?)));
+    // Two large waits may have one fix.
+    let mut known = BTreeSet::new();
+    let cured = cured.filter(|(_, remedy)| known.insert(*remedy));
     for (cause, remedy) in cured.take(fixes) {
         let _ = writeln!(text, "  → {cause}: {remedy}");
     }

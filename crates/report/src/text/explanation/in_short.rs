@@ -5,13 +5,15 @@ use super::super::cycle_text::long_line;
 use super::{MOST_CAUSES, heading, interference, parts, ranked, title};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use wakepath_explain::{ConditionExplanation, Explanation};
+use wakepath_explain::{AlikeFigures, ConditionExplanation, Explanation};
 use wakepath_verdict::counted;
 
 /// Causes shown in short if there is room.
 const CAUSES_IN_SHORT: usize = 5;
 /// Share of the lost time for which causes are shown in short, room or not, in percent.
 const ACCOUNTED_PERCENT: u64 = 80;
+/// A cause with this share of it is shown, too, in percent.
+const SHOWN_PERCENT: u64 = 10;
 /// Causes in the lane of the worst cycle.
 const MOST_IN_LANE: usize = 3;
 /// Another condition that overran so often is named with its first cause.
@@ -82,15 +84,17 @@ fn causes_in_short(text: &mut String, of: &ConditionExplanation, most: usize) {
     }
 }
 
-/// How many of its largest causes account for most of the time that a condition lost.
+/// How many of its largest causes account for most of the time that a condition lost, with all that took much of it.
 fn accounting(of: &ConditionExplanation) -> usize {
     let (whole, part) = parts(of);
+    let are_large = |alike: &&AlikeFigures| part(alike) * 100 >= whole * SHOWN_PERCENT;
+    let large = of.alike.iter().take_while(are_large).count();
     let mut accounted = 0;
     let needed = of.alike.iter().position(|alike| {
         accounted += part(alike);
         accounted * 100 >= whole * ACCOUNTED_PERCENT
     });
-    needed.map_or(of.alike.len(), |last| last + 1)
+    needed.map_or(of.alike.len(), |last| large.max(last + 1))
 }
 
 /// The late threads of a watch, in short: the one that matters most, with at most `most` causes.
