@@ -7,6 +7,9 @@ use wakepath_timeline::{Budget, KernelEvent, What};
 /// Callbacks that fill up a group's CPU quota (`kernel/sched/fair.c`).
 const QUOTA_TIMERS: [&str; 2] = ["sched_cfs_period_timer", "sched_cfs_slack_timer"];
 
+/// The longest period in which a quota can be granted (`max_bw_quota_period_us`, `kernel/sched/core.c`), in nanoseconds.
+pub(crate) const LONGEST_QUOTA_PERIOD_NS: u64 = 1_000_000_000;
+
 /// Refills that are kept: one in 100 ms by default, in a window of seconds.
 const MOST_REFILLS: usize = 4096;
 

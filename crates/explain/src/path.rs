@@ -4,6 +4,7 @@
 mod asleep;
 mod ended;
 mod halts;
+mod holders;
 mod left;
 mod nagle;
 mod page_waits;
@@ -47,6 +48,8 @@ pub(crate) struct Window<'a> {
     pub is_own_tool: &'a dyn Fn(&Thread, u64) -> bool,
     /// Whether a thread is known to be of the loop's own process.
     pub is_sibling: &'a dyn Fn(&Thread) -> bool,
+    /// Whether a thread of this number is of the programs whose loops are explained.
+    pub is_of_program: &'a dyn Fn(u32) -> bool,
     /// Whether system calls of the loop were recorded.
     pub calls_recorded: bool,
     pub idle_exits: &'a IdleExits,

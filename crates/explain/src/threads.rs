@@ -4,6 +4,7 @@
 use crate::cpu::Context;
 use crate::fair_server::FairServers;
 use crate::holds::Given;
+use crate::lock_calls::LockCalls;
 use crate::track::{Happened, Mark, Track};
 use crate::untold::UntoldSwitch;
 use foldhash::HashMap;
@@ -19,6 +20,7 @@ const FEW_MARKS: usize = 1 << 14;
 
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
+    pub lock_calls: LockCalls,
     tracks: HashMap<u32, Track>,
     marks: usize,
     /// Marks at which old ones are next looked for.
@@ -41,6 +43,7 @@ impl Threads {
     /// it wakes is woken.
     pub fn event(&mut self, event: &KernelEvent, at_ns: u64, context: impl FnOnce() -> Context) {
         let cpu = event.cpu;
+        self.lock_calls.event(event, at_ns);
         match &event.what {
             What::Waking { thread, .. } => {
                 let priority = thread.priority;
@@ -128,6 +131,11 @@ impl Threads {
         }
     }
 
+    /// All of which anything is known, by their numbers.
+    pub fn all(&self) -> impl Iterator<Item = (u32, &Track)> {
+        self.tracks.iter().map(|(thread, track)| (*thread, track))
+    }
+
     pub fn track(&self, thread: u32) -> Option<&Track> {
         self.tracks.get(&thread)
     }
@@ -135,6 +143,7 @@ impl Threads {
     /// Nothing that was true is known to be true any more.
     pub fn clear(&mut self) {
         self.tracks.clear();
+        self.lock_calls.clear();
         self.marks = 0;
         self.queues = Queues::default();
         self.fair_servers = FairServers::default();
@@ -149,6 +158,7 @@ impl Threads {
             track.forget_before(at_ns);
             !track.is_forgotten()
         });
+        self.lock_calls.forget_before(at_ns);
         // A track counts as a mark, so that many short-lived threads are no exception.
         let marks = self.tracks.values().map(|track| track.marks().len() + 1);
         self.marks = marks.sum();

@@ -4,7 +4,7 @@
 mod a_loop;
 mod events;
 
-use crate::budgets::{Budgets, Refills};
+use crate::budgets::{Budgets, LONGEST_QUOTA_PERIOD_NS, Refills};
 use crate::call::Program;
 use crate::cpu::Cpu;
 use crate::cycle::Explained;
@@ -235,6 +235,7 @@ impl Explainer {
             own.is_own(thread, at_ns) && !self.by_thread.contains_key(&thread.id)
         };
         let is_sibling = |thread: &Thread| self.program.is_of_one_process(thread.id, of.thread);
+        let is_of_program = |thread: u32| self.program.process(thread).is_some();
         let window = Window {
             cpus: &self.cpus,
             track: &of.track,
@@ -246,6 +247,7 @@ impl Explainer {
             is_real_time: of.is_real_time,
             is_own_tool: &is_own_tool,
             is_sibling: &is_sibling,
+            is_of_program: &is_of_program,
             calls_recorded: of.calls,
             idle_exits: &self.options.idle_exits,
             never_still: self.options.never_still,
@@ -310,6 +312,10 @@ impl Explainer {
         for cpu in &mut self.cpus {
             cpu.forget_before(oldest);
         }
-        self.threads.forget_before(oldest);
+        let kept_ns = match &self.options.budgets.quota {
+            Some(_) => LONGEST_QUOTA_PERIOD_NS,
+            None => 0,
+        };
+        self.threads.forget_before(oldest.saturating_sub(kept_ns));
     }
 }

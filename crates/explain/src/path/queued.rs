@@ -117,8 +117,8 @@ impl Cut<'_> {
     }
 
     /// The part of a wait in which the thread's group had used up its budget, pushed as such; the instant at which it
-    /// ends. Any of these shows it: the thread ran as soon as the quota was filled up; it waited until then, and had used
-    /// up the quota by itself, or the group was stopped in most periods; its CPU idled although the thread was ready.
+    /// ends. Any of these shows it: the thread ran as soon as the quota was filled up; it waited until then, and the
+    /// program had used up the quota, or the group was stopped in most periods; its CPU idled although the thread was ready.
     fn out_of_budget(
         &mut self,
         cpu: u16,
@@ -134,9 +134,8 @@ impl Cut<'_> {
         let refills = self.window.refills;
         let used_up = || {
             let before = refills.last_in(0, from_ns);
-            before.is_some_and(|refill_ns| {
-                quota.is_used_up(self.window.track.ran_ns(refill_ns, from_ns))
-            })
+            before
+                .is_some_and(|refill_ns| quota.is_used_up(self.program_ran_ns(refill_ns, from_ns)))
         };
         let is_let_go = |at_ns: &u64| quota.is_usual || to_ns - at_ns <= LET_GO_NS || used_up();
         let let_go = refills.last_in(from_ns, to_ns).filter(is_let_go);
@@ -145,6 +144,15 @@ impl Cut<'_> {
         let cause = self.throttled(&nobody(), priority, Given::Unknown);
         self.push(from_ns, until_ns, stretch, cause);
         until_ns
+    }
+
+    /// CPU time of all the program's threads between two instants, in nanoseconds.
+    fn program_ran_ns(&self, from_ns: u64, to_ns: u64) -> u64 {
+        let is_of_program =
+            |thread: u32| thread == self.window.thread || (self.window.is_of_program)(thread);
+        let all = self.window.threads.all();
+        let own = all.filter(|(thread, _)| is_of_program(*thread));
+        own.map(|(_, track)| track.ran_ns(from_ns, to_ns)).sum()
     }
 
     /// The end of the last time in a wait that the CPU idled, for longer than leaving an idle state takes.
@@ -274,13 +282,16 @@ impl Cut<'_> {
         found
     }
 
-    /// Whether a thread reached user mode after the CPU knew of the loop: it entered a call or faulted there. On the way
-    /// to user mode it would have been switched out for a more urgent thread.
+    /// Whether the thread that ran on reached user mode after the CPU knew of the loop: it entered a call or faulted
+    /// there. On the way to user mode it would have been switched out for a more urgent thread.
     fn was_in_user(&self, cpu: u16, asked_ns: u64, to_ns: u64) -> bool {
         let (mut may_be, mut found) = (false, false);
+        let mut ran_on = None;
         if let Some(cpu) = self.window.cpus.get(usize::from(cpu)) {
             cpu.between(asked_ns, to_ns, |_, _, span| {
-                if matches!(span.doing, Doing::Thread(_)) {
+                if let Doing::Thread(thread) = &span.doing
+                    && *ran_on.get_or_insert(thread.id) == thread.id
+                {
                     found |= may_be && !span.hold.in_user;
                     may_be = span.hold.in_user;
                 }

@@ -10,8 +10,8 @@ use wakepath_timeline::Left;
 const MOST_TIME_OUTS: usize = 64;
 
 /// What ended the wait that continues in the same call with the same argument after a time-out at a mark, before this
-/// instant.
-pub(super) fn ended_by(track: &Track, time_out: usize, before_ns: u64) -> Option<&Context> {
+/// instant, and when.
+pub(super) fn ended_by(track: &Track, time_out: usize, before_ns: u64) -> Option<(&Context, u64)> {
     let at_ns = track.marks()[time_out].at_ns;
     let wait = track.entered_at(at_ns).filter(|of| of.call.is_for_lock());
     let wait = wait.filter(|of| of.argument.is_some())?;
@@ -31,7 +31,7 @@ pub(super) fn ended_by(track: &Track, time_out: usize, before_ns: u64) -> Option
             Happened::Waking { from, .. } if is_asleep => match from {
                 Context::Timer { .. } if time_outs == MOST_TIME_OUTS => return None,
                 Context::Timer { .. } => (time_outs, is_asleep) = (time_outs + 1, false),
-                from => return Some(from),
+                from => return Some((from, mark.at_ns)),
             },
             Happened::CallsUnknown | Happened::Lost | Happened::Gap => return None,
             _ => {}

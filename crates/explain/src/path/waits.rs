@@ -62,20 +62,32 @@ impl Cut<'_> {
     /// A thread's wait, by what ended it.
     fn follow(&mut self, link: &Link<'_>, interval: &Interval) {
         let Interval { from_ns, to_ns, .. } = *interval;
-        let from = ended_at_last_by(link.track, interval);
-        let from = from.and_then(|from| match (from, interval.ended_by) {
+        let from = ended_at_last_by(link.track, interval).map(|from| (from, to_ns));
+        let from = from.and_then(|from| match (from.0, interval.ended_by) {
             (Context::Timer { .. }, Some(at)) => {
                 let end_ns = self.sample.end_ns;
                 retried::ended_by(link.track, at, end_ns).or(Some(from))
             }
             _ => Some(from),
         });
-        let from = from.cloned().unwrap_or(Context::Unknown);
+        let (from, woken_ns) = from.map_or((Context::Unknown, to_ns), |(from, at_ns)| {
+            (from.clone(), at_ns)
+        });
         let meanwhile = match from {
-            Context::Thread(waker) => match self.next_link(link, waker) {
-                Some(next) => return self.spent_by(&next, from_ns, to_ns),
-                None => Meanwhile::Unknown,
-            },
+            Context::Thread(waker) => {
+                let waiter = link.chain.last().map_or(self.window.thread, |of| of.id);
+                let mut at_ns = from_ns;
+                for (holder, until_ns) in self.holders(waiter, from_ns, (waker, woken_ns)) {
+                    let until_ns = until_ns.clamp(at_ns, to_ns);
+                    match self.next_link(link, holder) {
+                        _ if at_ns == until_ns => {}
+                        Some(next) => self.spent_by(&next, at_ns, until_ns),
+                        None => self.wait(link, at_ns, until_ns, Meanwhile::Unknown),
+                    }
+                    at_ns = until_ns;
+                }
+                return self.wait(link, at_ns, to_ns, Meanwhile::Unknown);
+            }
             Context::Timer { .. } => Meanwhile::Slept,
             Context::Interrupt(Handler::SentByTimer)
                 if link.chain.len() == 1 && nagle::held_back(self.window.track, to_ns) =>

@@ -8,6 +8,7 @@ wakepath_test_program::tests![
     a_wait_until_the_quota_is_filled_up_is_throttled_and_names_the_group,
     a_wait_past_the_refill_is_throttled_only_if_the_group_usually_was,
     who_used_up_the_quota_is_stopped_until_the_refill_and_shares_after_it,
+    what_its_program_used_up_stops_a_thread_too,
     an_idle_cpu_shows_that_a_ready_thread_was_stopped,
     a_wait_without_a_refill_is_the_neighbour_s,
     a_group_s_real_time_budget_is_one_cause_whoever_ran_instead,
@@ -94,6 +95,36 @@ fn who_used_up_the_quota_is_stopped_until_the_refill_and_shares_after_it() {
         let cycle = &stream.explain()[0];
         let sums = |kind: &str| of_kind(cycle, kind) / MS;
         let expected = if is_stopped { (40, 6) } else { (0, 50) };
+        assert_eq!((sums("throttled"), sums("thread")), expected, "{cycle:#?}");
+    }
+}
+
+fn what_its_program_used_up_stops_a_thread_too() {
+    for (process, is_stopped) in [(Some(90), true), (None, false)] {
+        let mut stream = Stream::with(hog(), thread(LOOP, "loop", 120));
+        let Budgets { quota, .. } = robot(false);
+        stream.budgets.quota = quota.map(|of| Quota {
+            granted_ns: Some(4 * MS),
+            ..of
+        });
+        if let Some(process) = process {
+            let followed = What::Followed {
+                thread: 300,
+                process,
+                calls: true,
+            };
+            stream.at(DUE - 4_950 * US, followed);
+        }
+        stream.expiry(DUE - 4_900 * US, "sched_cfs_period_timer");
+        stream.at(DUE - 4_899 * US, What::TimerExpiryExit { timer: 7 });
+        stream.switch(DUE - 4_800 * US, thread(300, "burst", 120), Left::Runnable);
+        stream.switch(DUE - 500 * US, hog(), Left::Runnable);
+        stream.timer(DUE + 2 * US);
+        refill(&mut stream);
+        stream.run(DUE + 57 * MS, DUE, Left::Runnable);
+        let cycle = &stream.explain()[0];
+        let sums = |kind: &str| of_kind(cycle, kind) / MS;
+        let expected = if is_stopped { (49, 6) } else { (0, 56) };
         assert_eq!((sums("throttled"), sums("thread")), expected, "{cycle:#?}");
     }
 }

@@ -12,6 +12,7 @@ wakepath_test_program::tests![
     a_spinning_loop_that_is_throttled_in_its_work_is_named_so,
     a_thread_that_inherits_a_priority_is_more_urgent_until_it_has_its_own_again,
     a_thread_that_runs_on_in_user_mode_has_raised_its_priority,
+    what_runs_next_in_user_mode_has_not_raised_the_priority_of_another,
     a_thread_that_has_left_its_call_may_still_work_in_the_kernel,
     a_waker_has_the_name_that_it_chose_since_it_was_switched_in,
 ];
@@ -158,6 +159,18 @@ fn a_thread_that_has_left_its_call_may_still_work_in_the_kernel() {
         found.iter().all(|(of, _)| !of.contains("raised")),
         "{found:?}"
     );
+}
+
+fn what_runs_next_in_user_mode_has_not_raised_the_priority_of_another() {
+    let mut stream = Stream::with(thread(300, "camera", 79), fifo());
+    stream.timer(DUE + 2 * US);
+    stream.switch(DUE + 1_005 * US, thread(400, "planner", 4), Left::Runnable);
+    stream.at(DUE + 1_006 * US, What::SystemCallExit);
+    stream.at(DUE + 1_050 * US, call());
+    stream.run(DUE + 1_055 * US, DUE, Left::Sleeping);
+    let found = beyond_usual(&stream.explain()[0]);
+    let name = "camera-300 (FIFO/RR 20) in code that can't be preempted";
+    assert_eq!(found[0].0, name, "{found:?}");
 }
 
 fn a_waker_has_the_name_that_it_chose_since_it_was_switched_in() {
