@@ -95,7 +95,7 @@ pub fn answer(pairs: &[(Turn, Turn)], columns: usize) -> (Answer, String) {
         all.map_or_else(|| "unknown".to_owned(), |count| count.to_string())
     };
     table.row(
-        "due times skipped",
+        "due times without a cycle",
         vec![
             Cell::new(skipped(|pair| &pair.0)),
             Cell::new(skipped(|pair| &pair.1)),

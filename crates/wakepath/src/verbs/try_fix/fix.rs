@@ -6,6 +6,7 @@ use std::process::Command;
 use wakepath_console::option_value;
 use wakepath_measure::own_executable;
 use wakepath_rt::attributes;
+use wakepath_timeline::Policy;
 use wakepath_tuning::{Action, Compare, Step, System};
 
 type Failure = Box<dyn std::error::Error>;
@@ -17,9 +18,12 @@ const KNOWN: &str = "policy='FIFO 80', cpu=1, slack, malloc, rtprio=99, memlock=
 const MALLOC: [&str; 3] = ["env", "MALLOC_MMAP_MAX_=0", "MALLOC_TRIM_THRESHOLD_=-1"];
 
 /// A fix.
+#[derive(Default)]
 pub struct Fix {
     /// Words before the program's command.
     pub before: Vec<String>,
+    /// Policy for the loop's thread.
+    pub policy: Option<Policy>,
     /// A setting to be written and put back.
     pub setting: Option<Step>,
 }
@@ -36,8 +40,10 @@ impl Fix {
         };
         let before = match (name, value) {
             ("policy", Some(value)) => {
-                option_value::policy(value)?;
-                under(value)
+                return Ok(Self {
+                    policy: Some(option_value::policy(value)?),
+                    ..Self::default()
+                });
             }
             ("cpu", Some(value)) => {
                 refuse_offline(&option_value::cpus(value)?)?;
@@ -51,25 +57,29 @@ impl Fix {
             }
             (path, Some(value)) if path.starts_with("/proc/") || path.starts_with("/sys/") => {
                 return Ok(Self {
-                    before: Vec::new(),
                     setting: Some(setting(path, value)?),
+                    ..Self::default()
                 });
             }
             _ => return Err(format!("{text}: no such fix; try can apply {KNOWN}").into()),
         };
         Ok(Self {
             before,
-            setting: None,
+            ..Self::default()
         })
     }
 
-    /// Applies the words before the command to a program that does nothing: a refusal here would
-    /// happen in each turn.
+    /// Applies the policy or the words before the command to a program that does nothing: a refusal
+    /// here would happen in each turn.
     ///
     /// # Errors
     /// Names the fix, and repeats what was refused.
     pub fn works_here(&self, name: &str) -> Result<(), Failure> {
-        let Some((word, more)) = self.before.split_first() else {
+        let before = match self.policy {
+            Some(policy) => under(&policy.to_string()),
+            None => self.before.clone(),
+        };
+        let Some((word, more)) = before.split_first() else {
             return Ok(());
         };
         let mut command = match word.as_str() {
@@ -87,8 +97,13 @@ impl Fix {
         }
     }
 
-    /// The command line that keeps it, with the program's.
-    pub fn kept(&self, program: &str) -> String {
+    /// What keeps it for this thread: the command line, with the program's, if one does.
+    pub fn kept(&self, thread: &str, program: &str) -> String {
+        if let Some(policy) = self.policy {
+            return format!(
+                "give {thread} {policy} in the program (pthread_setschedparam, sched_setattr), or from outside (chrt)"
+            );
+        }
         let setting = self.setting.iter().flat_map(|step| &step.actions);
         let mut lines: Vec<String> = setting.map(Action::command).collect();
         if !self.before.is_empty() {
@@ -147,12 +162,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fix_is_kept_by_the_words_that_it_was_tried_with() {
-        let kept = |text: &str| Fix::read(text).unwrap().kept("./pilot --fast");
-        assert_eq!(
-            kept("policy=FIFO 80"),
-            "wakepath exec --quiet --policy 'FIFO 80' -- ./pilot --fast"
-        );
+    fn a_fix_is_kept_as_it_was_tried() {
+        let kept = |text: &str| Fix::read(text).unwrap().kept("ctl", "./pilot --fast");
+        assert!(kept("policy=FIFO 80").starts_with("give ctl FIFO 80 in the program"));
         assert_eq!(
             kept("malloc"),
             "env MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=-1 ./pilot --fast"

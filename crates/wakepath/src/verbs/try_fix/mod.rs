@@ -3,6 +3,7 @@
 
 mod answer;
 mod fix;
+mod loop_policy;
 mod turn;
 
 use crate::applied_steps::apply_only;
@@ -10,6 +11,7 @@ use crate::command_line::Try;
 use crate::executable;
 use answer::Answer;
 use fix::Fix;
+use loop_policy::LoopPolicy;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -24,7 +26,7 @@ use wakepath_console::run_order::WatchOrder;
 use wakepath_console::terminal::{self, OneLine, folded_for_people, print, tell};
 use wakepath_console::{Outcome, option_value};
 use wakepath_measure::{Interrupt, own_executable};
-use wakepath_tuning::{Journal, Step, System};
+use wakepath_tuning::{Journal, System};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -62,8 +64,7 @@ pub fn run(arguments: &Try) -> Outcome {
     let guard = fix.setting.as_ref().map(|_| guard()).transpose()?;
     let mut bench = Bench {
         arguments,
-        steps: fix.setting.iter().cloned().collect(),
-        before: &fix.before,
+        fix: &fix,
         system,
         interrupt,
         directory: directory.path(),
@@ -84,13 +85,13 @@ pub fn run(arguments: &Try) -> Outcome {
     let pairs = pairs?;
     let (answer, text) = answer::answer(&pairs, terminal::columns());
     let program = arguments.command.join(OsStr::new(" "));
-    let head = format!(
-        "{} for {}\n\n",
-        arguments.fix,
-        bench.thread.unwrap_or_default()
-    );
+    let thread = bench.thread.unwrap_or_default();
+    let head = format!("{} for {thread}\n\n", arguments.fix);
     let kept = match answer {
-        Answer::Helped => format!("to keep it: {}\n", fix.kept(&program.display().to_string())),
+        Answer::Helped => {
+            let kept = fix.kept(&thread, &program.display().to_string());
+            format!("to keep it: {kept}\n")
+        }
         Answer::DidNotHelp | Answer::Undecided => String::new(),
     };
     let tail = format!(
@@ -113,8 +114,7 @@ fn guard() -> std::io::Result<Child> {
 
 struct Bench<'a> {
     arguments: &'a Try,
-    steps: Vec<Step>,
-    before: &'a [String],
+    fix: &'a Fix,
     system: System,
     interrupt: Interrupt,
     directory: &'a Path,
@@ -145,12 +145,9 @@ impl Bench<'_> {
     }
 
     fn turn(&mut self, with: bool) -> Result<Turn, Failure> {
-        let (steps, before) = if with {
-            (&self.steps[..], self.before)
-        } else {
-            (&[][..], &[][..])
-        };
-        let applied = apply_only(&self.system, steps)?;
+        let none = Fix::default();
+        let fix = if with { self.fix } else { &none };
+        let applied = apply_only(&self.system, fix.setting.as_slice())?;
         if let Some(skipped) = applied.skipped.first() {
             return Err(format!("{}: {}", self.arguments.fix, skipped.why).into());
         }
@@ -158,7 +155,7 @@ impl Bench<'_> {
         let directory = self.directory.join(format!("turn-{:02}", self.taken));
         let output = self.directory.join(format!("turn-{:02}.txt", self.taken));
         let own = own_executable();
-        let words = before.iter().map(|word| match word.as_str() {
+        let words = fix.before.iter().map(|word| match word.as_str() {
             "wakepath" => own.as_os_str().to_owned(),
             word => word.into(),
         });
@@ -173,7 +170,14 @@ impl Bench<'_> {
         let stderr = File::create(&output)?;
         let mut watch = OrderedProcess::start(&own, "watch", &order, stderr)?;
         let mut is_asked = false;
+        // The first turn is without it, and shows which thread the loop's is.
+        let policy = fix.policy.zip(self.thread.as_deref());
+        let mut policy = policy.map(|(policy, name)| LoopPolicy::new(watch.id(), name, policy));
         while watch.try_wait()?.is_none() {
+            if let Some(policy) = &mut policy {
+                let given = policy.look();
+                given.map_err(|why| format!("{}: {why}", self.arguments.fix))?;
+            }
             // Ctrl-C reaches it as well; a signal to this process alone does not.
             if self.interrupt.requested() && !is_asked {
                 is_asked = true;
@@ -188,6 +192,15 @@ impl Bench<'_> {
         }
         if let Some(why) = watch.wait()? {
             return Err(format!("turn {}: {why}; see {}", self.taken, output.display()).into());
+        }
+        if policy.is_some_and(|policy| !policy.was_given()) {
+            let thread = self.thread.as_deref().unwrap_or_default();
+            return Err(format!(
+                "{}: no thread of the program is named {thread}; give the loop's a name (pthread_setname_np), or try the \
+                 policy for the whole program: wakepath watch -- wakepath exec --policy …",
+                self.arguments.fix
+            )
+            .into());
         }
         let run = Run::open(&directory)?;
         let thread = match &self.thread {

@@ -28,7 +28,7 @@ pub struct Turn {
     pub period_ns: u64,
     /// Cycles that ran.
     pub cycles: u64,
-    /// Due times without a cycle, if known.
+    /// Due times without a cycle, if known; at most, if it is not known of some whether they were run late.
     pub skipped: Option<u64>,
     /// As [`FIGURES`] has them, ns.
     pub figures: [f64; 4],
@@ -69,7 +69,7 @@ impl Turn {
             cpus: CpuSet::from(&cpus_at_last(record)[..]),
             period_ns: record.due.period_ns,
             cycles: response.count,
-            skipped: cycles.and_then(|of| of.skipped),
+            skipped: cycles.and_then(|of| Some(of.skipped? + of.unseen)),
             figures: [
                 p99(latency),
                 response.mean,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 wakepath_test_program::tests![
     tunables_of_malloc_help_a_loop_that_allocates,
+    a_policy_is_tried_on_the_loop_alone_and_not_on_what_makes_it_late,
     what_can_t_be_tried_is_refused_in_one_line_and_leaves_nothing,
 ];
 
@@ -40,6 +41,34 @@ fn tunables_of_malloc_help_a_loop_that_allocates() {
         assert!(said.contains(part), "no {part:?}: {said}");
     }
     assert!(said.lines().count() <= 24, "{said}");
+}
+
+fn a_policy_is_tried_on_the_loop_alone_and_not_on_what_makes_it_late() {
+    let _turn = super::turn();
+    let place = Place::new();
+    let program = cures(&place);
+    let words = [
+        "try",
+        "policy=FIFO 80",
+        "--for",
+        "1500ms",
+        "--pairs",
+        "3",
+        "-o",
+        "run",
+        "--",
+    ];
+    // Its neighbour has the policy of the program.
+    let finished = Start::command_in(place, &words)
+        .with(&[program.as_os_str()])
+        .with(&[&*loop_cpu().to_string(), "ordinary", "inherits"])
+        .finish();
+    finished.skip_unless_watched(WHAT);
+    finished.assert_code(0);
+    let said = &finished.output;
+    for part in ["FIFO 80 with it", "helped", "give control FIFO 80"] {
+        assert!(said.contains(part), "no {part:?}: {said}");
+    }
 }
 
 fn what_can_t_be_tried_is_refused_in_one_line_and_leaves_nothing() {

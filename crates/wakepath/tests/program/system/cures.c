@@ -259,7 +259,10 @@ static void *sibling(void *nothing)
 /* Ordinary, as a loop is that sets no policy. */
 static void *neighbour(void *nothing)
 {
-    settle("neighbour", 0);
+    if (way("inherits"))
+        pin("neighbour", cpu);
+    else
+        settle("neighbour", 0);
     for (;;)
         compute(MS);
     return nothing;
