@@ -26,7 +26,7 @@ use crate::variants::{Variant, variants};
 use crate::watched::Finding;
 use serde::Serialize;
 use wakepath_archive::{Run, VirtualTime};
-use wakepath_scenario::Criterion;
+use wakepath_scenario::{Criterion, Scenario};
 use wakepath_verdict::{Judgement, Outcome, Overall, overall};
 
 /// A run with its verdict.
@@ -114,6 +114,15 @@ pub struct Assessment {
     pub machine: Vec<wakepath_machine::SummaryLine>,
     /// The criterion judged by.
     pub criterion: Criterion,
+    /// Whether its deadline is each loop's own period, and those differ.
+    #[serde(skip)]
+    pub has_own_deadlines: bool,
+}
+
+fn has_own_deadlines(scenario: &Scenario) -> bool {
+    let is_shortest = scenario.criterion.deadline_ns == scenario.period_ns;
+    let mut tasks = scenario.tasks.iter();
+    is_shortest && tasks.any(|task| task.period_ns != scenario.period_ns)
 }
 
 fn readiness_of(run: &Run) -> Option<wakepath_readiness::Report> {
@@ -237,6 +246,7 @@ impl Assessment {
             throttled: changes.throttled,
             readiness: readiness_of(run),
             machine: changes.machine,
+            has_own_deadlines: has_own_deadlines(&scenario),
             criterion: scenario.criterion,
         };
         Ok((assessment, pictures))

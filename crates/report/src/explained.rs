@@ -1,6 +1,7 @@
-//! Names of the conditions that an explanation lists.
+//! Names of the conditions that an explanation lists, and how many of their cycles were late.
 
 use wakepath_explain::{ConditionExplanation, Explanation};
+use wakepath_timeline::duration::three_digits;
 
 /// A condition's policy or program, its phase if the explanation has several, and its thread. A loop that is alone has its
 /// policy and phase for a name, a program that is named as its only thread just that.
@@ -17,4 +18,24 @@ pub(crate) fn title(explanation: &Explanation, of: &ConditionExplanation) -> Str
     let mut names: Vec<&str> = names.collect();
     names.dedup();
     names.join(", ")
+}
+
+/// How many cycles were late, and by which limits: `9 of 999 cycles later than 16.1 ms (the criterion), or done later than
+/// 10.0 ms (7)`.
+pub(crate) fn late(of: &ConditionExplanation) -> String {
+    let time = |ns: u64| three_digits(ns.cast_signed());
+    let overran = match of.overran {
+        0 => String::new(),
+        overran => format!(
+            ", or done later than {} ({overran})",
+            time(of.response_limit_ns)
+        ),
+    };
+    format!(
+        "{} of {} cycles later than {} ({}){overran}",
+        of.late,
+        of.cycles,
+        time(of.threshold_ns),
+        of.threshold_from,
+    )
 }

@@ -4,7 +4,7 @@
 mod in_short;
 
 use super::cycle_text::{line, long_line};
-use crate::explained::title;
+use crate::explained::{late, title};
 pub use in_short::{explanation_in_short, late_in_short};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -141,21 +141,7 @@ fn heading(text: &mut String, explanation: &Explanation, of: &ConditionExplanati
         0 => "–".into(),
         whole => percent(part as f64 / whole as f64),
     };
-    let overran = match of.overran {
-        0 => String::new(),
-        overran => format!(
-            ", or done later than {} ({overran})",
-            time(of.response_limit_ns)
-        ),
-    };
-    let _ = write!(
-        text,
-        "  {} of {} cycles later than {} ({}){overran}",
-        of.late,
-        of.cycles,
-        time(of.threshold_ns),
-        of.threshold_from,
-    );
+    let _ = write!(text, "  {}", late(of));
     let _ = match of.late {
         0 => writeln!(
             text,

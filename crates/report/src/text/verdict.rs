@@ -81,10 +81,11 @@ pub fn criterion_text(assessment: &Assessment) -> String {
     if let Some(latency) = criterion.latency_ns {
         parts.push(format!("wake-up latency ≤ {}", duration(latency as i64)));
     }
-    parts.push(format!(
-        "response ≤ {}",
-        duration(criterion.deadline_ns as i64)
-    ));
+    parts.push(if assessment.has_own_deadlines {
+        "response ≤ each loop's own period".into()
+    } else {
+        format!("response ≤ {}", duration(criterion.deadline_ns as i64))
+    });
     parts.push(match (criterion.miss_fraction, criterion.evidence) {
         (fraction, _) if fraction > 0.0 => {
             format!("at most {} % of due times missed", fraction * 100.0)

@@ -1,13 +1,13 @@
 //! Causes ranked, and the worst cycles, of a traced run.
 
 use super::{figures, interference, nothing, stacks, worst};
-use crate::explained::title;
+use crate::explained::{late, title};
 use crate::figure::cause_colour::of_kind;
 use crate::markup::Markup;
 use crate::page::Reported;
 use crate::table::{Cell, Table, number, words};
 use crate::text::module_tables;
-use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation};
+use wakepath_explain::{AlikeFigures, ConditionExplanation, Explanation};
 use wakepath_timeline::duration::three_digits;
 use wakepath_verdict::{count, counted, fraction};
 
@@ -114,7 +114,7 @@ fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation)
     let mut table = Table::new("Condition and cause")
         .class("causes")
         .caption(
-            "Causes of late cycles, by total time. A cycle is late above its condition's limit; causes \
+            "Causes of late cycles, by total time. Causes that one fix cures are one; those \
              under 1 % share a row.",
         )
         .column(number("Late cycles"))
@@ -139,36 +139,29 @@ fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation)
 
 fn rows(table: &mut Table, title: &str, condition: &ConditionExplanation) {
     let share = |ns: u64| fraction(ns as f64 / condition.late_ns.max(1) as f64);
-    let time = |ns: u64| three_digits(i64::try_from(ns).unwrap_or(i64::MAX));
     table.heading(format!(
-        "{title}: {} late of {} cycles (above {}, {}); {} of their latency is explained",
-        condition.late,
-        condition.cycles,
-        time(condition.threshold_ns),
-        condition.threshold_from,
+        "{title}: {}; {} of the time they lost is explained",
+        late(condition),
         share(condition.late_explained_ns),
     ));
     // A hundredth of the latency explains nothing.
-    let is_listed = |cause: &&CauseFigures| cause.late_ns.saturating_mul(100) >= condition.late_ns;
-    let listed = condition.causes.iter().filter(is_listed).take(LISTED);
+    let is_listed = |alike: &&AlikeFigures| alike.late_ns.saturating_mul(100) >= condition.late_ns;
+    let listed = condition.alike.iter().filter(is_listed).take(LISTED);
     let mut rest_ns = condition.late_explained_ns;
     let mut fix_above = "";
-    for cause in listed {
-        let fix = cause.remedy.as_deref().unwrap_or("");
+    for alike in listed {
+        let fix = alike.remedy.as_deref().unwrap_or("");
         let is_repeated = !fix.is_empty() && fix == fix_above;
         fix_above = fix;
-        rest_ns = rest_ns.saturating_sub(cause.late_ns);
-        let worst = format!(
-            "{} (cycle {})",
-            three_digits(i64::try_from(cause.worst_ns).unwrap_or(i64::MAX)),
-            cause.worst_cycle
-        );
+        rest_ns = rest_ns.saturating_sub(alike.late_ns);
+        let least = if alike.are_least() { "≥ " } else { "" };
+        let worst = three_digits(alike.late_worst_ns.cast_signed());
         table.row(
-            Cell::Cause(cause.cause.clone(), of_kind(&cause.kind)),
+            Cell::Cause(alike.name(), of_kind(&alike.kind)),
             vec![
-                Cell::new(cause.late_cycles),
-                share(cause.late_ns).into(),
-                worst.into(),
+                format!("{least}{}", alike.late_cycles).into(),
+                share(alike.late_ns).into(),
+                format!("{least}{worst}").into(),
                 if is_repeated { "as above" } else { fix }.into(),
             ],
         );

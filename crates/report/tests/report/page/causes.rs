@@ -24,6 +24,11 @@ fn explanation(thread: &str) -> String {
         "kind": "thread", "cause": thread, "cycles": 1, "late_cycles": 1, "total_ns": 260_000,
         "late_ns": 260_000, "worst_ns": 260_000, "worst_cycle": 500, "remedy": "move it to another CPU"
     });
+    let alike = json!({
+        "kind": "thread", "cause": thread, "causes": 1, "names": 1, "cycles": 1, "late_cycles": 1,
+        "total_ns": 260_000, "late_ns": 260_000, "worst_ns": 260_000, "late_worst_ns": 260_000,
+        "remedy": "move it to another CPU"
+    });
     let usual = wakepath_explain::Usual::default();
     json!({
         "version": 1, "events": 4321, "events_lost": 0,
@@ -32,7 +37,7 @@ fn explanation(thread: &str) -> String {
             "threshold_ns": 100_000, "threshold_from": "criterion", "cycles": 990, "not_covered": 0,
             "woken": {}, "late": 1, "late_ns": 300_000, "late_explained_ns": 300_000,
             "all_ns": 9_000_000, "all_explained_ns": 9_000_000, "usual": usual,
-            "causes": [cause], "inflation": [], "execution_ns": 1,
+            "causes": [cause], "alike": [alike], "inflation": [], "execution_ns": 1,
             "worst": [{
                 "segment": 2, "cycle": 500, "due_ns": 1, "latency_ns": 300_000, "execution_ns": 1,
                 "woken": "direct", "pieces": pieces, "execution": []
