@@ -58,10 +58,10 @@ impl AlikeFigures {
     }
 }
 
-/// Of the lateness, a part below this is small: it is answered with others of its kind of fix, whoever its thread is.
+/// Of the lateness, a part below one in so many is small: it is answered with others of its kind of fix, of any thread.
 const SMALL_PART: u64 = 20;
-/// A wait with a part of this or more is answered alone: how to avoid it may be told in the same words as for others,
-/// but another thread or call is to be changed.
+/// A wait with a part of one in so many or more is answered alone: its fix may have the same words as another's, but
+/// changes another thread or call.
 const LARGE_PART: u64 = 10;
 
 struct Group<'a> {
@@ -211,6 +211,7 @@ mod tests {
             place: None,
             inferred: false,
             there: None,
+            doing: None,
         });
         let read = Some((&fix::READ_ELSEWHERE, "read elsewhere"));
         let hold = |of: &'static str| Some((&fix::SHORT_HOLD, of));

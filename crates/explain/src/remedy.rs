@@ -252,6 +252,7 @@ mod tests {
                 place: None,
                 inferred: false,
                 there: None,
+                doing: None,
             };
             remedy(&Cause::Blocked(wait)).unwrap()
         };
@@ -311,6 +312,7 @@ mod tests {
                 place: None,
                 inferred: false,
                 there: None,
+                doing: None,
             });
             (wait.to_string(), remedy(&wait).unwrap())
         };

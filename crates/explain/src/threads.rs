@@ -4,7 +4,7 @@
 use crate::cpu::Context;
 use crate::fair_server::FairServers;
 use crate::holds::Given;
-use crate::lock_calls::LockCalls;
+use crate::thread_calls::ThreadCalls;
 use crate::track::{Happened, Mark, Track};
 use crate::untold::UntoldSwitch;
 use foldhash::HashMap;
@@ -20,7 +20,7 @@ const FEW_MARKS: usize = 1 << 14;
 
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
-    pub lock_calls: LockCalls,
+    pub calls: ThreadCalls,
     tracks: HashMap<u32, Track>,
     marks: usize,
     /// Marks at which old ones are next looked for.
@@ -43,7 +43,6 @@ impl Threads {
     /// it wakes is woken.
     pub fn event(&mut self, event: &KernelEvent, at_ns: u64, context: impl FnOnce() -> Context) {
         let cpu = event.cpu;
-        self.lock_calls.event(event, at_ns);
         match &event.what {
             What::Waking { thread, .. } => {
                 let priority = thread.priority;
@@ -143,7 +142,7 @@ impl Threads {
     /// Nothing that was true is known to be true any more.
     pub fn clear(&mut self) {
         self.tracks.clear();
-        self.lock_calls.clear();
+        self.calls.clear();
         self.marks = 0;
         self.queues = Queues::default();
         self.fair_servers = FairServers::default();
@@ -158,7 +157,7 @@ impl Threads {
             track.forget_before(at_ns);
             !track.is_forgotten()
         });
-        self.lock_calls.forget_before(at_ns);
+        self.calls.forget_before(at_ns);
         // A track counts as a mark, so that many short-lived threads are no exception.
         let marks = self.tracks.values().map(|track| track.marks().len() + 1);
         self.marks = marks.sum();

@@ -30,6 +30,8 @@ pub struct Wait {
     pub inferred: bool,
     /// The code location at which the chain's last thread waited, if its stack was recorded.
     pub there: Option<Arc<Place>>,
+    /// The system call in which it waited, if its calls were recorded.
+    pub doing: Option<Call>,
 }
 
 /// State of a chain's last thread during a wait, or the end of a wait.
@@ -134,6 +136,7 @@ impl Wait {
             inferred: self.inferred,
             place: grouped(&self.place),
             there: grouped(&self.there),
+            doing: self.doing.clone(),
         }
     }
 }
@@ -183,14 +186,13 @@ impl fmt::Display for Wait {
                 }
             }
             Meanwhile::Slept => {
-                write!(f, ", which slept{} until a timer woke it", In(&self.there))
+                let doing = self.doing.as_ref().filter(|call| !call.is_sleep());
+                let place = In(&self.there, doing);
+                write!(f, ", which slept{place} until a timer woke it")
             }
             Meanwhile::Device(handler) => {
-                write!(
-                    f,
-                    ", which waited{} until {handler} woke it",
-                    In(&self.there)
-                )
+                let place = In(&self.there, self.doing.as_ref());
+                write!(f, ", which waited{place} until {handler} woke it")
             }
             Meanwhile::HeldBack => f.write_str(
                 ", which waited for the loop's data until a delayed acknowledgement (TCP, Nagle)",
@@ -204,15 +206,15 @@ fn grouped(place: &Option<Arc<Place>>) -> Option<Arc<Place>> {
     place.as_ref().map(|of| Arc::new(of.grouped()))
 }
 
-/// A place, if it is known.
-struct In<'a>(&'a Option<Arc<Place>>);
+/// A place and a call, as far as they are known.
+struct In<'a>(&'a Option<Arc<Place>>, Option<&'a Call>);
 
 impl fmt::Display for In<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(place) => write!(f, " in {}", place.function),
-            None => Ok(()),
+        if let Some(place) = self.0 {
+            write!(f, " in {}", place.function)?;
         }
+        self.1.map_or(Ok(()), |call| write!(f, " in {call}"))
     }
 }
 

@@ -131,18 +131,21 @@ impl Explainer {
             What::PageMapped => {
                 self.mark(event.current, at_ns, cpu, Happened::Mapped);
             }
-            What::SystemCallEntry { name, argument }
-                if self.by_thread.contains_key(&event.current) =>
-            {
+            What::SystemCallEntry { name, argument } => {
                 let descriptor = argument.and_then(CallArgument::descriptor);
                 let call = self.program.call(event.current, name, descriptor);
                 let entered = Entered {
                     call,
                     argument: waits_at(*argument),
                 };
-                self.mark(event.current, at_ns, cpu, Happened::CallEntered(entered));
+                if self.by_thread.contains_key(&event.current) {
+                    let entered = entered.clone();
+                    self.mark(event.current, at_ns, cpu, Happened::CallEntered(entered));
+                }
+                self.threads.calls.entered(event.current, at_ns, entered);
             }
             What::SystemCallExit => {
+                self.threads.calls.left(event.current, at_ns);
                 self.mark(event.current, at_ns, cpu, Happened::CallLeft);
             }
             What::SetsAffinity { thread } => {

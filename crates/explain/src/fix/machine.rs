@@ -139,8 +139,8 @@ rows! {
     };
     RECORDER_ELSEWHERE: Fix {
         name: "another CPU for wakepath's recorder",
-        words: "without wakepath the loop is not late for this. To measure it, give the loop a real-time policy, or CPUs of its \
-                own",
+        words: "without wakepath the loop is not late for this. To measure it, give the loop a real-time policy if it has none, \
+                or keep its program off a CPU, which wakepath then uses (taskset)",
         changes: "CPUs of wakepath",
         who: &[Root],
         trial: None,

@@ -8,8 +8,9 @@ use super::{Fix, rows};
 macro_rules! keep_memory {
     () => {
         "no allocation in the loop; or, before it starts, mlockall, mallopt(M_MMAP_MAX, 0) and \
-         mallopt(M_TRIM_THRESHOLD, -1), and allocate and free once as much as it will need. mlockall alone moves \
-         the work from page faults into these calls"
+         mallopt(M_TRIM_THRESHOLD, -1), and allocate and free once as much as it will need; for blocks of 32 MiB or more \
+         in a thread other than main also mallopt(M_ARENA_MAX, 1). mlockall alone moves the work from page faults into \
+         these calls"
     };
 }
 

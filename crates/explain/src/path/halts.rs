@@ -115,6 +115,7 @@ impl Cut<'_> {
             place: self.place(self.window.thread, self.window.track, from_ns),
             inferred: self.window.track.left_unseen(from_ns),
             there: None,
+            doing: None,
         };
         self.push(from_ns, to_ns, stretch, Cause::Blocked(sleep));
     }

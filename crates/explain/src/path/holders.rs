@@ -1,10 +1,11 @@
 //! Who held a lock while others waited for it, too. The thread that ends a wait may have waited for the same lock until
-//! shortly before: what it did before that held nobody up.
+//! shortly before, and held nobody up until then.
 
 use super::Cut;
+use crate::call::Entered;
 use crate::cpu::Context;
 use crate::track::Happened;
-use wakepath_timeline::Thread;
+use wakepath_timeline::{CallArgument, Thread};
 
 /// Hand-overs of a lock within one wait that are followed.
 const MOST_HOLDERS: usize = 64;
@@ -19,15 +20,17 @@ impl Cut<'_> {
         (waker, woken_ns): (Thread, u64),
     ) -> Vec<(Thread, u64)> {
         let mut holders = vec![(waker, woken_ns)];
-        let calls = &self.window.threads.lock_calls;
+        let calls = &self.window.threads.calls;
         let wait = calls.before(waiter, from_ns).next();
-        let Some(wait) = wait.filter(|of| of.contains(from_ns)) else {
+        let wait = wait.filter(|of| of.contains(from_ns)).map(|of| &of.entered);
+        let wait = wait.filter(|of| of.call.is_for_lock());
+        let Some(CallArgument::Address(address)) = wait.and_then(|of| of.argument) else {
             return holders;
         };
         while let Some((holder, until_ns)) = holders.last()
             && holders.len() < MOST_HOLDERS
         {
-            let before = self.got_from(holder.id, wait.address, (from_ns, *until_ns));
+            let before = self.got_from(holder.id, address, (from_ns, *until_ns));
             match before.filter(|(of, _)| of.id != waiter && of.id != 0) {
                 Some(before) => holders.push(before),
                 None => break,
@@ -46,8 +49,11 @@ impl Cut<'_> {
     ) -> Option<(Thread, u64)> {
         let threads = self.window.threads;
         let marks = threads.track(thread)?.marks();
-        let calls = threads.lock_calls.before(thread, to_ns);
-        for call in calls.filter(|of| of.address == address) {
+        let is_same = |of: &Entered| {
+            of.call.is_for_lock() && of.argument == Some(CallArgument::Address(address))
+        };
+        let calls = threads.calls.before(thread, to_ns);
+        for call in calls.filter(|of| is_same(&of.entered)) {
             let end = marks.partition_point(|mark| mark.at_ns < to_ns);
             let mut wakings = marks.range(..end).rev();
             let waking = wakings.find_map(|mark| match &mark.what {

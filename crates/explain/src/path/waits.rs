@@ -199,6 +199,8 @@ impl Cut<'_> {
             let track = self.window.threads.track(last.id)?;
             self.place(last.id, track, from_ns)
         });
+        let calls = &self.window.threads.calls;
+        let doing = last.and_then(|last| calls.at(last.id, from_ns)).cloned();
         let wait = Wait {
             chain: link.chain.clone(),
             meanwhile,
@@ -207,6 +209,7 @@ impl Cut<'_> {
             place: link.place.clone(),
             inferred: link.inferred,
             there,
+            doing,
         };
         self.push(from_ns, to_ns, link.stretch, Cause::Blocked(wait));
     }

@@ -3,8 +3,10 @@
 
 use super::activation::Activation;
 use super::rhythm::Rhythm;
-use super::sleep_call::TO_START_NS;
 
+/// A thread that lets others run asks for an instant that has passed by this at most, in nanoseconds: it may hand over its
+/// interpreter's lock before.
+const HANDED_OVER_NS: u64 = 500_000;
 /// In this share of the turns or more, one in so many. A loop that is a little late now and then asks for an instant that
 /// has just passed, too.
 const LEAST_SHARE: usize = 4;
@@ -17,12 +19,20 @@ pub(super) fn cycles(activations: Vec<Activation>) -> Vec<Activation> {
     }
     let others = activations.iter().filter(|of| !is_none(of));
     let others: Vec<Activation> = others.copied().collect();
-    if Rhythm::new(&others).is_err() {
+    let Ok(rhythm) = Rhythm::new(&others) else {
         return activations;
-    }
+    };
+    // A loop that is late asks for its due times, one after the other.
+    let is_due = |of: &Activation| {
+        let is_exact = rhythm.anchor_ns.is_some() && rhythm.beside_ns == 0;
+        is_exact
+            && of
+                .programmed_ns
+                .is_some_and(|at_ns| rhythm.is_on_row(at_ns))
+    };
     let mut cycles: Vec<Activation> = Vec::with_capacity(others.len());
     for of in activations {
-        match cycles.last_mut().filter(|_| is_none(&of)) {
+        match cycles.last_mut().filter(|_| is_none(&of) && !is_due(&of)) {
             Some(cycle) => cycle.go_on(&of),
             None => cycles.push(of),
         }
@@ -36,7 +46,7 @@ fn is_none(of: &Activation) -> bool {
         .asked_at_ns
         .zip(of.programmed_ns)
         .and_then(|(asked_at_ns, for_ns)| asked_at_ns.checked_sub(for_ns));
-    passed_ns.is_some_and(|passed_ns| passed_ns <= TO_START_NS)
+    passed_ns.is_some_and(|passed_ns| passed_ns <= HANDED_OVER_NS)
 }
 
 #[cfg(test)]
@@ -61,16 +71,18 @@ mod tests {
     #[test]
     fn what_follows_a_sleep_for_no_time_is_part_of_the_cycle() {
         let due = |number: u64| number * 10 * MS;
-        let pairs = (1..50_u64).flat_map(|number| {
-            let at = due(number);
-            [turn(at, 8_000_000), turn(at + MS, -6_000)]
-        });
-        let found = cycles(pairs.collect());
-        assert_eq!(found.len(), 49);
-        assert_eq!(
-            (found[0].end_ns, found[0].run_ns),
-            (due(1) + 2 * MS, 2 * MS)
-        );
+        for passed_ns in [6_000, 150_000] {
+            let pairs = (1..50_u64).flat_map(|number| {
+                let at = due(number);
+                [turn(at, 8_000_000), turn(at + MS, -passed_ns)]
+            });
+            let found = cycles(pairs.collect());
+            assert_eq!(found.len(), 49);
+            assert_eq!(
+                (found[0].end_ns, found[0].run_ns),
+                (due(1) + 2 * MS, 2 * MS)
+            );
+        }
         // A loop that is late now and then.
         let late = (1..50_u64).map(|number| {
             turn(
@@ -81,6 +93,12 @@ mod tests {
                     8_000_000
                 },
             )
+        });
+        assert_eq!(cycles(late.collect()).len(), 49);
+        // One that is late in a third of its cycles.
+        let late = (1..50_u64).map(|number| {
+            let is_late = number.is_multiple_of(3);
+            turn(due(number), if is_late { -150_000 } else { 8_000_000 })
         });
         assert_eq!(cycles(late.collect()).len(), 49);
     }

@@ -125,7 +125,7 @@ fn the_holder_of_a_lock_is_named_and_not_who_waited_for_it_too() {
         "{found:?}"
     );
     assert_eq!(ns(&found, "slept"), 0, "{found:?}");
-    // Another lock: what the planner did before it asked for that may have been under the loop's.
+    // Another lock: the planner may have had the loop's while it asked for that.
     let found = handed_on(0x2000);
     assert!(ns(&found, "blocked on planner-300") > 870 * US, "{found:?}");
 }
