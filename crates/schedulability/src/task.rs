@@ -168,6 +168,10 @@ impl Task {
     }
 }
 
+fn milliseconds(ns: u64) -> f64 {
+    ns as f64 / 1e6
+}
+
 /// Why there can be no such set of tasks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Impossible {
@@ -191,8 +195,9 @@ pub enum Impossible {
     },
     /// A job can't meet its deadline even alone.
     #[error(
-        "{task}: a job takes {alone_ns} ns and must be done within {deadline_ns} ns; \
-         give a later deadline or less execution"
+        "{task}: a job takes {} ms and must be done within {} ms; give a later deadline or less execution",
+        milliseconds(*alone_ns),
+        milliseconds(*deadline_ns)
     )]
     DeadlineBelowExecution {
         /// Its name.

@@ -49,7 +49,24 @@ pub fn run(arguments: &Arguments) -> Outcome {
         };
         set.tasks = place(&question, fit, LOWEST_PRIORITY).map_err(|error| refused(&error))?;
     }
-    let answer = Schedulability::new(set, overheads).map_err(|error| refused(&error))?;
+    let observed = arguments.from.as_ref().map(|_| set.clone());
+    let answer = match (
+        Schedulability::new(set, overheads),
+        observed.zip(arguments.output.as_ref()),
+    ) {
+        (Ok(answer), _) => answer,
+        // The measured set is there to be edited.
+        (Err(error), Some((set, path))) => {
+            write(path, &set.to_toml())?;
+            return Err(format!(
+                "{}; the set is in {} to edit",
+                refused(&error),
+                path.display()
+            )
+            .into());
+        }
+        (Err(error), None) => return Err(refused(&error).into()),
+    };
     let files = files(arguments, &answer).map_err(|error| format!("{name}: {error}"))?;
     for (path, text) in &files {
         write(path, text)?;

@@ -47,7 +47,11 @@ pub fn in_short(figures: &Figures, most: usize) -> String {
         let threads = most.max(LEAST);
         if shown.len() > threads {
             let leads = leading(all);
-            shown.sort_by_cached_key(|of| Reverse((Some(of.thread_id) == leads, latest(of))));
+            // Threads that others wake are late by them.
+            let has_timer = |of: &Watched| of.is_periodic && of.woken_by.is_none();
+            shown.sort_by_cached_key(|of| {
+                Reverse((Some(of.thread_id) == leads, has_timer(of), latest(of)))
+            });
             shown.truncate(threads);
         }
         text += &short_table(&shown).to_terminal(Some(columns()));
@@ -148,7 +152,7 @@ fn not_judged(figures: &Figures, most: usize) -> String {
     text
 }
 
-/// Due times that were skipped: at most, where it is not known of some.
+/// Due times that were skipped: at most, if it is not known of some.
 fn skipped(of: &Watched) -> Cell {
     match (of.skipped, of.unseen) {
         (Some(skipped), 1..) => Cell::Text(format!("≤ {}", skipped + of.unseen)),

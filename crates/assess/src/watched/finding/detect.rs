@@ -208,7 +208,7 @@ fn caught_up(task: &Task) -> Option<Finding> {
         .then_some(Finding::CaughtUp { times, longest_ns })
 }
 
-/// Mean figures of its intervals, but for those that a signal cut short.
+/// Mean figures of its intervals without those that a signal cut short.
 fn sleeps_for(asked_ns: u64, samples: &[Sample], is_time_out: bool) -> Option<Finding> {
     let intervals = samples.windows(2).filter_map(|two| {
         let interval_ns = two[1].due_ns.checked_sub(two[0].due_ns)?;
@@ -254,7 +254,8 @@ impl Gaps {
             longest_ns: 0,
             all: Vec::new(),
         };
-        for two in samples.windows(2) {
+        // The first one may be part of the start.
+        for two in samples.windows(2).skip(1) {
             let interval_ns = two[1].due_ns.saturating_sub(two[0].due_ns);
             let was_in_time = two[0].end_ns < two[0].due_ns + period_ns;
             if was_in_time && interval_ns * 2 > period_ns * GAP_HALVES && !is_between(two) {

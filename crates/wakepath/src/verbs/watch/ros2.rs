@@ -19,13 +19,13 @@ const FIRST_NUMBER: u16 = 1024;
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refused {
     #[error(
-        "--ros2: no {LIBRARY} in LD_LIBRARY_PATH or AMENT_PREFIX_PATH: source the setup script of ROS 2 first, or name the library as --ros2=LIBRARY"
+        "{0}: no {LIBRARY} in LD_LIBRARY_PATH or AMENT_PREFIX_PATH: source the setup script of ROS 2 first, or name the library as --ros2=LIBRARY"
     )]
-    NotInstalled,
+    NotInstalled(&'static str),
     #[error(
-        "--ros2: no watched process has {LIBRARY} in memory: it is not a program of ROS 2, or one that was built without tracing"
+        "{0}: no watched process has {LIBRARY} in memory: it is not a program of ROS 2, or one that was built without tracing"
     )]
-    NotMapped,
+    NotMapped(&'static str),
     #[error("--ros2: {}: {why}", file.display())]
     Unreadable { file: PathBuf, why: NoProbes },
     #[error(
@@ -49,6 +49,14 @@ pub(super) fn is_asked(arguments: &Watch) -> bool {
     arguments.ros2.is_some() || !arguments.chain.is_empty()
 }
 
+/// The option that asks for them.
+fn asked_by(arguments: &Watch) -> &'static str {
+    match arguments.ros2 {
+        Some(_) => "--ros2",
+        None => "--chain, of topics of ROS 2 (threads that wake one another are found without it)",
+    }
+}
+
 /// The functions to record; none without ROS 2, unless requested.
 pub(super) fn marks(arguments: &Watch, threads: &Threads) -> Result<Vec<Mark>, Refused> {
     let is_asked = is_asked(arguments);
@@ -58,9 +66,9 @@ pub(super) fn marks(arguments: &Watch, threads: &Threads) -> Result<Vec<Mark>, R
     };
     if files.is_empty() && is_asked {
         return Err(if arguments.command.is_empty() {
-            Refused::NotMapped
+            Refused::NotMapped(asked_by(arguments))
         } else {
-            Refused::NotInstalled
+            Refused::NotInstalled(asked_by(arguments))
         });
     }
     let mut marks = Vec::new();

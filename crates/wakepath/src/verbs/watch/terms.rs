@@ -96,11 +96,12 @@ pub(super) fn there(
 pub(super) fn name(arguments: &Watch) -> String {
     let group = arguments.cgroup.as_ref().map(OsString::from);
     let named = arguments.comm.as_ref().or(group.as_ref());
-    let name = match (arguments.pid.first(), named, arguments.command.first()) {
-        (Some(pid), ..) => std::fs::read(format!("/proc/{pid}/comm")).map_or_else(
-            |_| pid.to_string().into(),
-            |name| name.trim_ascii().to_owned(),
-        ),
+    let name = match (&arguments.pid[..], named, arguments.command.first()) {
+        (pids @ [_, ..], ..) => {
+            let mut names: Vec<Vec<u8>> = pids.iter().map(|pid| process_name(*pid)).collect();
+            names.dedup();
+            names.join(&b'+')
+        }
         // Of a path its last part.
         (_, Some(name), _) => Path::new(name)
             .file_name()
@@ -114,6 +115,13 @@ pub(super) fn name(arguments: &Watch) -> String {
         _ => Vec::new(),
     };
     plain_name(&decoded(&name))
+}
+
+fn process_name(pid: u32) -> Vec<u8> {
+    std::fs::read(format!("/proc/{pid}/comm")).map_or_else(
+        |_| pid.to_string().into(),
+        |name| name.trim_ascii().to_owned(),
+    )
 }
 
 /// CPUs that the threads may use.
