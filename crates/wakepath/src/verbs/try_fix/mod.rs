@@ -196,8 +196,7 @@ impl Bench<'_> {
         if policy.is_some_and(|policy| !policy.was_given()) {
             let thread = self.thread.as_deref().unwrap_or_default();
             return Err(format!(
-                "{}: no thread of the program is named {thread}; give the loop's a name (pthread_setname_np), or try the \
-                 policy for the whole program: wakepath watch -- wakepath exec --policy …",
+                "{}: no thread of the program is named {thread}; give the loop's thread that name (pthread_setname_np)",
                 self.arguments.fix
             )
             .into());
