@@ -44,7 +44,8 @@ fn program(place: &Place) -> PathBuf {
          }}\n\
          static void *planner(void *nothing) {{\n\
              settle(\"planner\", 50);\n\
-             for (;;) {{ usleep(30000); compute(20000); }}\n\
+             /* At each phase of the logger, which begins anew when this ends. */\n\
+             for (long turn = 0;; turn++) {{ usleep(30000 + turn % 5 * 500); compute(20000); }}\n\
              return nothing;\n\
          }}\n\
          int main(void) {{\n\
