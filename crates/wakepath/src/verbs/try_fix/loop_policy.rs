@@ -8,8 +8,8 @@ use wakepath_measure::watch::Target;
 use wakepath_rt::attributes;
 use wakepath_timeline::{Policy, plain_name};
 
-/// Once a thread has it, new ones of its name are looked for at one of so many looks.
-const LATER_LOOKS: u32 = 10;
+/// Once a thread has it, only each fiftieth look reads `/proc`, which costs milliseconds of a CPU.
+const LOOKS_PER_SEARCH: u32 = 50;
 
 /// The threads of one turn, given the policy as soon as they have the loop's name.
 pub struct LoopPolicy {
@@ -40,7 +40,7 @@ impl LoopPolicy {
     /// The kernel's refusal.
     pub fn look(&mut self) -> io::Result<()> {
         self.looks += 1;
-        if !self.given.is_empty() && !self.looks.is_multiple_of(LATER_LOOKS) {
+        if !self.given.is_empty() && !self.looks.is_multiple_of(LOOKS_PER_SEARCH) {
             return Ok(());
         }
         self.target.look(&mut self.threads, self.looks == 1);
