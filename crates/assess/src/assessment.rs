@@ -3,7 +3,7 @@
 
 use crate::bounds::{HeldBound, held_bounds};
 use crate::cache_delays::{CacheDelays, cache_delays};
-use crate::conditions::NotMeasured;
+use crate::conditions::{NotMeasured, own_deadline_ns};
 use crate::controllers::{self, ControllerFile};
 use crate::core_latency::{self, BesideTheCore};
 use crate::counters::{self, CounterFigures};
@@ -26,7 +26,7 @@ use crate::variants::{Variant, variants};
 use crate::watched::Finding;
 use serde::Serialize;
 use wakepath_archive::{Run, VirtualTime};
-use wakepath_scenario::{Criterion, Scenario};
+use wakepath_scenario::{Criterion, Scenario, Task};
 use wakepath_verdict::{Judgement, Outcome, Overall, overall};
 
 /// A run with its verdict.
@@ -120,9 +120,9 @@ pub struct Assessment {
 }
 
 fn has_own_deadlines(scenario: &Scenario) -> bool {
-    let is_shortest = scenario.criterion.deadline_ns == scenario.period_ns;
-    let mut tasks = scenario.tasks.iter();
-    is_shortest && tasks.any(|task| task.period_ns != scenario.period_ns)
+    let deadline_ns = scenario.criterion.deadline_ns;
+    let own_ns = |of: &Task| own_deadline_ns(deadline_ns, scenario.period_ns, of.period_ns);
+    scenario.tasks.iter().any(|of| own_ns(of) != deadline_ns)
 }
 
 fn readiness_of(run: &Run) -> Option<wakepath_readiness::Report> {

@@ -179,10 +179,10 @@ fn main() {
     for cycle in 0..CYCLES {
         events(cycle, &names, &mut of_cycle);
         for event in of_cycle.drain(..) {
-            explainer.event(&event, |_, cycle| totals.add(&cycle));
+            explainer.event(&event, |_, cycle| totals.add(cycle));
         }
     }
-    explainer.finish(|_, cycle| totals.add(&cycle));
+    explainer.finish(|_, cycle| totals.add(cycle));
     let seconds = began.elapsed().as_secs_f64();
     let megabytes = peak_kb() as f64 / 1024.0;
     let count = explainer.events();

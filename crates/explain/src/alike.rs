@@ -58,11 +58,11 @@ impl AlikeFigures {
     }
 }
 
-/// Of the lateness, a part below one in so many is small: it is answered with others of its kind of fix, of any thread.
-const SMALL_PART: u64 = 20;
-/// A wait with a part of one in so many or more is answered alone: its fix may have the same words as another's, but
-/// changes another thread or call.
-const LARGE_PART: u64 = 10;
+/// A cause with less than this percentage of the lateness is answered with others of its kind of fix, of any thread.
+const SMALL_PERCENT: u64 = 5;
+/// A wait with this percentage or more is answered alone: its fix may have the same words as another's, but changes
+/// another thread or call.
+const LARGE_PERCENT: u64 = 10;
 
 struct Group<'a> {
     figures: AlikeFigures,
@@ -81,8 +81,8 @@ pub(crate) fn alike(ranked: &[Ranked<'_>]) -> Vec<AlikeFigures> {
     } in ranked
     {
         let name = figures.because.as_deref().unwrap_or(&figures.cause);
-        let is_alone = is_wait(cause) && figures.late_ns * LARGE_PART >= late_ns;
-        let is_small = figures.late_ns * SMALL_PART < late_ns;
+        let is_alone = is_wait(cause) && figures.late_ns * 100 >= late_ns * LARGE_PERCENT;
+        let is_small = figures.late_ns * 100 < late_ns * SMALL_PERCENT;
         let has_name = |of: &Group<'_>| of.figures.cause == name;
         let has_remedy = |of: &Group<'_>| {
             let may_differ = fix.is_some() && !is_alone;
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn large_waits_are_answered_alone_and_small_ones_by_their_kind_of_fix() {
-        let wait = Cause::Blocked(Wait {
+        let wait = Cause::Blocked(Box::new(Wait {
             chain: Vec::new(),
             meanwhile: Meanwhile::Ran,
             uninterruptible: false,
@@ -212,7 +212,7 @@ mod tests {
             inferred: false,
             there: None,
             doing: None,
-        });
+        }));
         let read = Some((&fix::READ_ELSEWHERE, "read elsewhere"));
         let hold = |of: &'static str| Some((&fix::SHORT_HOLD, of));
         let all = [

@@ -24,7 +24,19 @@ impl Call {
 
     /// Whether a wait in this call may be for a lock that another thread holds: a mutex, a semaphore, a file's lock.
     pub(crate) fn is_for_lock(&self) -> bool {
-        is_for_lock(&self.name)
+        let locks = [
+            "futex",
+            "futex_time64",
+            "futex_wait",
+            "futex_waitv",
+            "semop",
+            "semtimedop",
+            "semtimedop_time64",
+            "flock",
+            "fcntl",
+            "fcntl64",
+        ];
+        locks.contains(&&*self.name)
     }
 
     /// Whether a thread waits in this call for whichever of several events comes first.
@@ -93,23 +105,6 @@ pub(crate) fn sends(name: &str) -> bool {
         "sendmmsg",
     ]
     .contains(&name)
-}
-
-/// The same by the call's name.
-pub(crate) fn is_for_lock(name: &str) -> bool {
-    let locks = [
-        "futex",
-        "futex_time64",
-        "futex_wait",
-        "futex_waitv",
-        "semop",
-        "semtimedop",
-        "semtimedop_time64",
-        "flock",
-        "fcntl",
-        "fcntl64",
-    ];
-    locks.contains(&name)
 }
 
 /// Whether the call of this name takes data from a descriptor, in the order in which it comes.

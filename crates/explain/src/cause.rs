@@ -75,7 +75,7 @@ pub enum Cause {
     /// Wakepath's own processes.
     OwnTool(Thread),
     /// The loop was blocked: on what, as far as the events show it.
-    Blocked(Wait),
+    Blocked(Box<Wait>),
     /// A page of the loop was not there.
     PageFault,
     /// The kernel copied pages that the loop wrote to, since this thread had forked.
@@ -187,7 +187,7 @@ impl Cause {
                 instead: None,
                 budget: budget.clone(),
             },
-            Self::Blocked(wait) => Self::Blocked(wait.grouped(&group)),
+            Self::Blocked(wait) => Self::Blocked(wait.grouped(&group).into()),
             Self::Halted(halt) => Self::Halted(halt.grouped(&group)),
             Self::PageWait(wait) => wait.grouped(&group).into(),
             Self::PageCopy(thread) => Self::PageCopy(group(thread)),

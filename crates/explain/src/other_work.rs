@@ -84,7 +84,7 @@ fn source(piece: &Piece) -> Option<Source> {
     };
     let Wait {
         chain, meanwhile, ..
-    } = wait;
+    } = &**wait;
     if !wait.call.as_ref().is_some_and(Call::is_for_any_event) {
         return None;
     }

@@ -254,7 +254,7 @@ mod tests {
                 there: None,
                 doing: None,
             };
-            remedy(&Cause::Blocked(wait)).unwrap()
+            remedy(&Cause::Blocked(wait.into())).unwrap()
         };
         // Java's garbage collector holds no lock.
         let is_garbage = |name| said("futex", name).contains("garbage");
@@ -300,24 +300,24 @@ mod tests {
 
     #[test]
     fn a_wait_for_a_peer_is_a_socket_s_and_ends_with_a_time_out() {
-        let wait = |name: &str| {
-            let wait = Cause::Blocked(Wait {
+        let wait = |name: &str, target: Option<CallTarget>| {
+            let wait = Cause::Blocked(Box::new(Wait {
                 chain: Vec::new(),
                 meanwhile: Meanwhile::Device(Handler::SoftIrq(SoftIrq::TIMER)),
                 uninterruptible: false,
                 call: Some(Call {
                     name: name.into(),
-                    target: None,
+                    target,
                 }),
                 place: None,
                 inferred: false,
                 there: None,
                 doing: None,
-            });
+            }));
             (wait.to_string(), remedy(&wait).unwrap())
         };
         for name in ["connect", "accept", "accept4"] {
-            let (said, fix) = wait(name);
+            let (said, fix) = wait(name, None);
             let expected = format!("in {name}(): blocked until its time-out (SoftIRQ TIMER)");
             assert_eq!(said, expected);
             assert!(
@@ -325,7 +325,17 @@ mod tests {
                 "{fix}"
             );
         }
+        // SO_RCVTIMEO.
+        let (said, _) = wait("recvfrom", Some(CallTarget::Socket));
+        assert!(
+            said.ends_with("blocked until its time-out (SoftIRQ TIMER)"),
+            "{said}"
+        );
         // A driver may poll by a timer.
-        assert!(wait("ioctl").0.ends_with("until SoftIRQ TIMER woke it"));
+        let device = Some(CallTarget::Device("/dev/i2c-1".into()));
+        for (name, target) in [("ioctl", None), ("read", device)] {
+            let (said, _) = wait(name, target);
+            assert!(said.ends_with("until SoftIRQ TIMER woke it"), "{said}");
+        }
     }
 }

@@ -6,6 +6,7 @@ use crate::cycle::{Explained, Piece, Stretch};
 use crate::interference::Interference;
 use crate::once::Once;
 use foldhash::{HashMap, HashMapExt};
+use std::borrow::Cow;
 
 /// Sums over the cycles that were added.
 #[derive(Debug)]
@@ -162,7 +163,11 @@ impl Totals {
         let latency_ns = cycle.latency_ns();
         let overran = overran_of(cycle, self.response_limit_ns);
         let is_late = overran || latency_ns > self.threshold_ns;
-        let lost = pieces_lost(cycle, overran);
+        let lost: Cow<'_, [Piece]> = if overran {
+            pieces_lost(cycle, overran).cloned().collect()
+        } else {
+            Cow::Borrowed(&cycle.latency)
+        };
         let [of_all, of_late] = &mut self.counted;
         let all = of_all.take(&lost);
         let late = is_late.then(|| of_late.take(&lost));
@@ -199,8 +204,8 @@ impl Totals {
         let length = |cycle: &Explained| cycle.sample.execution_ns();
         let response_limit_ns = self.response_limit_ns;
         let time_lost = |cycle: &Explained| {
-            let pieces = pieces_lost(cycle, overran_of(cycle, response_limit_ns));
-            pieces.iter().map(Piece::ns).sum::<u64>()
+            let overran = overran_of(cycle, response_limit_ns);
+            pieces_lost(cycle, overran).map(Piece::ns).sum::<u64>()
         };
         let most = self.keep_worst;
         keep(
@@ -227,10 +232,10 @@ fn overran_of(cycle: &Explained, response_limit_ns: u64) -> bool {
 }
 
 /// The pieces in which a cycle lost time: its latency and, if it overran, its work's time beyond the usual.
-fn pieces_lost(cycle: &Explained, overran: bool) -> Vec<Piece> {
-    let work = cycle.execution.iter().filter(|_| overran);
+fn pieces_lost(cycle: &Explained, overran: bool) -> impl Iterator<Item = &Piece> {
+    let work = cycle.execution.iter().filter(move |_| overran);
     let work = work.filter(|piece| !matches!(piece.cause, Cause::OwnCode | Cause::Awaiting));
-    cycle.latency.iter().chain(work).cloned().collect()
+    cycle.latency.iter().chain(work)
 }
 
 /// Keeps the `most` largest cycles in the order of `by`, the largest first, as long as they don't have too many `pieces`

@@ -211,10 +211,12 @@ struct In<'a>(&'a Option<Arc<Place>>, Option<&'a Call>);
 
 impl fmt::Display for In<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(place) = self.0 {
-            write!(f, " in {}", place.function)?;
+        match (self.0, self.1) {
+            (Some(place), Some(call)) => write!(f, " in {}, in {call}", place.function),
+            (Some(place), None) => write!(f, " in {}", place.function),
+            (None, Some(call)) => write!(f, " in {call}"),
+            (None, None) => Ok(()),
         }
-        self.1.map_or(Ok(()), |call| write!(f, " in {call}"))
     }
 }
 
@@ -225,5 +227,40 @@ impl fmt::Display for Handler {
             Self::SoftIrq(vector) => write!(f, "SoftIRQ {}", vector.name()),
             Self::SentByTimer => write!(f, "SoftIRQ {}", SoftIrq::NET_RX.name()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakepath_timeline::ThreadName;
+
+    #[test]
+    fn a_long_chain_is_shown_by_its_first_threads_and_its_last() {
+        let chain = |names: &str| {
+            let thread = |name: char| Thread {
+                id: name as u32,
+                name: ThreadName::new(name.to_string().as_bytes()),
+                priority: 120,
+            };
+            let wait = Wait {
+                chain: names.chars().map(thread).collect(),
+                meanwhile: Meanwhile::Unknown,
+                uninterruptible: false,
+                call: None,
+                place: None,
+                inferred: false,
+                there: None,
+                doing: None,
+            };
+            let said = wait.grouped(&|of: &Thread| Thread {
+                id: 0,
+                ..of.clone()
+            });
+            said.to_string().replace(" (OTHER)", "")
+        };
+        let whole = "blocked on a, which waited for b, which waited for c, which waited for d";
+        assert_eq!(chain("abcd"), whole);
+        assert_eq!(chain("abcdefg"), format!("{whole}, and so on to g"));
     }
 }

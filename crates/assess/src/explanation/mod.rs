@@ -212,7 +212,7 @@ fn add(overheads: &mut Vec<(String, Overheads)>, phase: &str, own: &Overheads) {
 }
 
 /// What takes explained cycles. Of one type, so that the explainer is compiled once.
-pub(crate) type Out<'a> = &'a mut dyn FnMut(usize, Explained);
+pub(crate) type Out<'a> = &'a mut dyn FnMut(usize, &Explained);
 
 fn one_segment(
     loops: &SegmentLoops<'_>,
@@ -244,7 +244,7 @@ fn one_segment(
                 activities.gap(until_ns);
             }
         }
-        let out: Out<'_> = &mut |number, cycle| add(along, number, &cycle);
+        let out: Out<'_> = &mut |number, cycle| add(along, number, cycle);
         explainer.event(&event, out);
         if let Some(activities) = &mut activities {
             activities.event(&event, |cpu, from, to, name| {
@@ -255,7 +255,7 @@ fn one_segment(
             along.span(cpu, span_ns, &name)?;
         }
     }
-    let out: Out<'_> = &mut |number, cycle| add(along, number, &cycle);
+    let out: Out<'_> = &mut |number, cycle| add(along, number, cycle);
     explainer.finish(out);
     read_along?;
     Ok(explainer)

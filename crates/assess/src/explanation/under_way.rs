@@ -71,20 +71,19 @@ impl UnderWay {
         );
         let mut explainer = Explainer::new(loops.to_explain(), options);
         let mut found = None;
-        let look: Out<'_> = &mut |of: usize, cycle: Explained| {
+        let look: Out<'_> = &mut |of: usize, cycle: &Explained| {
             if of == number && cycle.sample.cycle == worst.cycle {
-                found = Some(cycle);
+                let cause = cycle.main_cause();
+                found = Some(WorstCycle {
+                    latency_ns: cycle.latency_ns(),
+                    main_cause: cause.map(|(cause, ns)| (cause.to_string(), ns)),
+                });
             }
         };
         // What ran before the first due time runs on into it.
         let from_ns = from_ns.saturating_sub(loops.period_ns(number));
         let events = trace.between(from_ns, to_ns.saturating_add(LATER_NS))?;
         feed(&mut explainer, events, loops.gaps(), look)?;
-        Ok(found.map(|cycle| WorstCycle {
-            latency_ns: cycle.latency_ns(),
-            main_cause: cycle
-                .main_cause()
-                .map(|(cause, ns)| (cause.to_string(), ns)),
-        }))
+        Ok(found)
     }
 }

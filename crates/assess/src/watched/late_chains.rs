@@ -25,7 +25,7 @@ pub(super) fn late_parts(
     let options = options(&session.facts, None, Some(traced), trace, &threads, places);
     let mut explainer = Explainer::new(loops, options);
     let covered = Covered::new(trace);
-    let out: Out<'_> = &mut |number, part| late.add(number, &part);
+    let out: Out<'_> = &mut |number, part| late.add(number, part);
     feed(&mut explainer, trace.events()?, covered.gaps(), out)?;
     Ok(late.finish())
 }

@@ -111,40 +111,33 @@ impl Loop {
         needed
     }
 
-    pub fn hand(&mut self, number: usize, raw: Raw, out: &mut impl FnMut(usize, Explained)) {
-        match self.usual.clone() {
-            Some(usual) => self.resolved(number, raw, &usual, out),
-            None => {
-                self.pieces_waiting += raw.explained.pieces();
-                self.waiting.push(raw);
-                let is_much = self.pieces_waiting > PIECES_FOR_USUAL;
-                if is_much || self.waiting.len() == CYCLES_FOR_USUAL {
-                    self.settle(number, out);
-                }
-            }
+    pub fn hand(&mut self, number: usize, raw: Raw, out: &mut impl FnMut(usize, &Explained)) {
+        if self.usual.is_some() {
+            return self.resolved(number, raw, out);
+        }
+        self.pieces_waiting += raw.explained.pieces();
+        self.waiting.push(raw);
+        let is_much = self.pieces_waiting > PIECES_FOR_USUAL;
+        if is_much || self.waiting.len() == CYCLES_FOR_USUAL {
+            self.settle(number, out);
         }
     }
 
     /// Says what is usual, and hands out the cycles that it was measured on.
-    pub fn settle(&mut self, number: usize, out: &mut impl FnMut(usize, Explained)) {
+    pub fn settle(&mut self, number: usize, out: &mut impl FnMut(usize, &Explained)) {
         let waiting = std::mem::take(&mut self.waiting);
-        let usual = self.usual.take().unwrap_or_else(|| Usual::new(&waiting));
-        self.usual = Some(usual.clone());
+        self.usual.get_or_insert_with(|| Usual::new(&waiting));
         for raw in waiting {
-            self.resolved(number, raw, &usual, out);
+            self.resolved(number, raw, out);
         }
     }
 
-    fn resolved(
-        &mut self,
-        number: usize,
-        raw: Raw,
-        usual: &Usual,
-        out: &mut impl FnMut(usize, Explained),
-    ) {
+    /// Hands out a cycle, once it is known what is usual.
+    fn resolved(&mut self, number: usize, raw: Raw, out: &mut impl FnMut(usize, &Explained)) {
+        let Some(usual) = &self.usual else { return };
         let mut explained = resolve(raw, usual, self.previous.as_ref());
         self.other_tasks.name(&mut explained);
-        self.previous = Some(explained.clone());
-        out(number, explained);
+        out(number, &explained);
+        self.previous = Some(explained);
     }
 }

@@ -128,7 +128,7 @@ impl Explainer {
     }
 
     /// Takes the next event; cycles that it completes are handed out with their loop's number.
-    pub fn event(&mut self, event: &KernelEvent, mut out: impl FnMut(usize, Explained)) {
+    pub fn event(&mut self, event: &KernelEvent, mut out: impl FnMut(usize, &Explained)) {
         self.events += 1;
         let event = self.options.own.named(event);
         let event = &*event;
@@ -170,7 +170,7 @@ impl Explainer {
     }
 
     /// The end of the stream: hands out all cycles that are left.
-    pub fn finish(&mut self, mut out: impl FnMut(usize, Explained)) {
+    pub fn finish(&mut self, mut out: impl FnMut(usize, &Explained)) {
         self.explain(u64::MAX, &mut out);
         for (number, of) in self.loops.iter_mut().enumerate() {
             of.settle(number, &mut out);
@@ -213,7 +213,7 @@ impl Explainer {
     }
 
     /// Explains the cycles that ended before an instant.
-    fn explain(&mut self, before_ns: u64, out: &mut impl FnMut(usize, Explained)) {
+    fn explain(&mut self, before_ns: u64, out: &mut impl FnMut(usize, &Explained)) {
         for number in 0..self.loops.len() {
             while let Some(sample) = self.loops[number].next_ended(before_ns) {
                 self.loops[number].begins(&sample);

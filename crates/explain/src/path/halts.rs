@@ -117,7 +117,7 @@ impl Cut<'_> {
             there: None,
             doing: None,
         };
-        self.push(from_ns, to_ns, stretch, Cause::Blocked(sleep));
+        self.push(from_ns, to_ns, stretch, Cause::Blocked(sleep.into()));
     }
 
     /// A sleep, and from the end that was asked for on the freezer.

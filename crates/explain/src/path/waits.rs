@@ -211,6 +211,6 @@ impl Cut<'_> {
             there,
             doing,
         };
-        self.push(from_ns, to_ns, link.stretch, Cause::Blocked(wait));
+        self.push(from_ns, to_ns, link.stretch, Cause::Blocked(wait.into()));
     }
 }

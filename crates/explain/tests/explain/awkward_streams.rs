@@ -48,9 +48,9 @@ fn lost_events_make_the_cycles_they_touch_unexplained_and_no_others() {
     let mut explainer = stream.explainer(Some(USUAL));
     let mut cycles = Vec::new();
     for event in &stream.events {
-        explainer.event(event, |_, cycle| cycles.push(cycle));
+        explainer.event(event, |_, cycle| cycles.push(cycle.clone()));
     }
-    explainer.finish(|_, cycle| cycles.push(cycle));
+    explainer.finish(|_, cycle| cycles.push(cycle.clone()));
     assert_eq!(explainer.lost(), 9);
     assert_eq!(beyond_usual(&cycles[0]), []);
     assert_eq!(kinds(&cycles[1]), ["events-lost"]);

@@ -394,8 +394,8 @@ fn both_timers_of_one_thread_have_events() {
     let mut explainer = stream.explainer_of(2, Some(USUAL));
     let mut both = [Vec::new(), Vec::new()];
     for event in &stream.events {
-        explainer.event(event, |of, cycle| both[of].push(cycle));
+        explainer.event(event, |of, cycle| both[of].push(cycle.clone()));
     }
-    explainer.finish(|of, cycle| both[of].push(cycle));
+    explainer.finish(|of, cycle| both[of].push(cycle.clone()));
     assert_eq!(both, [one.clone(), one]);
 }

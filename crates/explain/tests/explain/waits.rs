@@ -22,7 +22,7 @@ wakepath_test_program::tests![
     one_page_fault_does_not_take_the_blame_for_longer_work,
     a_cycle_that_overran_is_late_by_what_its_work_waited_for,
     a_wait_is_told_with_the_function_that_waited,
-    a_holder_that_waits_is_told_with_the_function_that_waits,
+    a_holder_that_waits_is_told_with_the_function_and_the_call_that_wait,
     a_lock_that_is_held_beyond_the_due_time_is_blamed_and_not_the_waker,
     an_answer_that_comes_after_the_due_time_is_waited_for,
     a_sleep_of_the_loop_s_own_beyond_its_due_time_is_named_so,
@@ -327,13 +327,14 @@ fn a_wait_is_told_with_the_function_that_waited() {
     assert_eq!(piece.stack, None);
 }
 
-fn a_holder_that_waits_is_told_with_the_function_that_waits() {
+fn a_holder_that_waits_is_told_with_the_function_and_the_call_that_wait() {
     let device = Interrupt::Device {
         number: 40,
         name: "ttyUSB0".into(),
     };
     let mut stream = blocked_from_20_us(holder(120), Left::Sleeping);
     stream.places = stacks_of("send_state", HOLDER, DUE + 31 * US, DUE + 733 * US).places();
+    entered(&mut stream, DUE + 29 * US, "write");
     stream.switch(DUE + 30 * US, hog(), Left::Sleeping);
     stream.at(DUE + 729 * US, What::InterruptEntry(device.clone()));
     stream.at(
@@ -346,8 +347,8 @@ fn a_holder_that_waits_is_told_with_the_function_that_waits() {
     stream.at(DUE + 731 * US, What::InterruptExit(device));
     stream.switch(DUE + 732 * US, holder(120), Left::Runnable);
     let piece = longest(&woken(&mut stream, DUE + 740 * US));
-    let cause = "blocked on logger-300 (OTHER), which waited in `send_state` until interrupt 40 \
-        ttyUSB0 woke it";
+    let cause = "blocked on logger-300 (OTHER), which waited in `send_state`, in write() until \
+        interrupt 40 ttyUSB0 woke it";
     assert_eq!(piece.cause, cause);
 }
 

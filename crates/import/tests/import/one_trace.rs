@@ -62,7 +62,7 @@ fn causes(found: &Imported) -> BTreeMap<u64, BTreeMap<String, u64>> {
     }];
     let mut explainer = Explainer::new(loops, Options::default());
     let mut all: BTreeMap<u64, BTreeMap<String, u64>> = BTreeMap::new();
-    let mut take = |_: usize, cycle: Explained| {
+    let mut take = |_: usize, cycle: &Explained| {
         let kinds = all.entry(cycle.sample.cycle).or_default();
         for piece in &cycle.latency {
             let words = format!("{:?}", piece.cause);

@@ -69,6 +69,8 @@ fn a_sender_is_late_only_if_its_pauses_are_longer_than_the_loop_s_own_latency() 
     );
     assert!(found(&[4, 8, 12, 20], 5 * MS, BegunBy::Other, None).is_empty());
     assert!(found(&[4, 8, 12, 16], MS / 2, BegunBy::Other, None).is_empty());
+    // Woken for its initialisation.
+    assert!(found(&[4, 56, 60, 64], MS / 2, BegunBy::Other, None).is_empty());
 }
 
 #[test]
@@ -77,6 +79,9 @@ fn what_a_sleep_for_a_time_adds_up_to_is_said_with_its_frequency() {
     let expected = "it sleeps for 4 ms after its work, so its period is 4 ms + 750 µs of work + 250 µs of \
                     wake-up latency = 5 ms on average (200 Hz)";
     assert!(said.len() == 1 && said[0].starts_with(expected), "{said:?}");
+    // A signal ended one sleep after 2 ms.
+    let cut = found(&[5, 10, 12, 17, 22], MS / 4, BegunBy::Timer, Some(4 * MS));
+    assert!(cut[0].starts_with(expected), "{cut:?}");
 }
 
 #[test]
@@ -201,6 +206,29 @@ fn cycles_that_were_due_before_they_were_asked_for_are_caught_up() {
     let one = of_turns([-3_000_000, 250_000, -1].map(turn).into(), &none);
     assert!(one[0].contains("1 cycle that was due already"), "{one:?}");
     assert!(of_turns([-3_000_000, -1].map(turn).into(), &none).is_empty());
+    // Computed just before it passed.
+    assert!(of_turns([-3_000_000, 374, -1].map(turn).into(), &none).is_empty());
+}
+
+#[test]
+fn a_thread_that_made_no_call_for_a_due_time_is_not_said_to_have_caught_up() {
+    let none = ThreadActivity::default();
+    let at = |due_ms: u64, asked_ns: u64, lasted_ns: u64| Activation {
+        programmed_ns: Some(due_ms * MS),
+        asked_at_ns: Some(asked_ns),
+        expiry_ns: due_ms * MS,
+        switched_in_ns: due_ms * MS + 1_000,
+        end_ns: due_ms * MS + lasted_ns,
+        ..Activation::default()
+    };
+    let late = at(24, 24 * MS + 250_000, 300_000);
+    let has_caught_up = |first: Activation| {
+        let said = of_turns(vec![first, at(20, 19 * MS, 100_000), late], &none);
+        said.iter().any(|of| of.contains("caught up"))
+    };
+    assert!(has_caught_up(at(16, 15 * MS, 100_000)));
+    // From 8 to 17 ms: those of 12 and 16 ms passed.
+    assert!(!has_caught_up(at(8, 7 * MS, 9 * MS)));
 }
 
 #[test]

@@ -158,9 +158,9 @@ impl Laboratory {
         let mut explainer = Explainer::new(loops, Options::default());
         let mut cycles = Vec::new();
         for event in &events {
-            explainer.event(event, |_, cycle| cycles.push(cycle));
+            explainer.event(event, |_, cycle| cycles.push(cycle.clone()));
         }
-        explainer.finish(|_, cycle| cycles.push(cycle));
+        explainer.finish(|_, cycle| cycles.push(cycle.clone()));
         for cycle in &cycles {
             let latency = u64::try_from(cycle.sample.latency_ns()).unwrap_or(0);
             assert_eq!(

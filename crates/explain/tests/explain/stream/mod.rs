@@ -240,9 +240,9 @@ pub fn explained<'a>(
 ) -> Vec<Explained> {
     let mut cycles = Vec::new();
     for event in events {
-        explainer.event(event, |_, cycle| cycles.push(cycle));
+        explainer.event(event, |_, cycle| cycles.push(cycle.clone()));
     }
-    explainer.finish(|_, cycle| cycles.push(cycle));
+    explainer.finish(|_, cycle| cycles.push(cycle.clone()));
     for cycle in &cycles {
         assert_adds_up(cycle);
     }

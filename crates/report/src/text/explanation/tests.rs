@@ -64,6 +64,10 @@ fn in_short_causes_are_shown_until_most_of_the_lost_time_is_accounted_for() {
         assert_eq!(causes.count(), shown, "{text}");
         assert!(text.lines().count() <= 15, "{text}");
     }
+    // One shows 82, and another that took much is shown too.
+    let two = explanation(vec![lost("control", 80, &[82, 12, 6])]);
+    let text = late_in_short(&two, 1);
+    assert_eq!(text.matches(" %  control was").count(), 2, "{text}");
     // Many small causes fill what a screen has for them.
     let small = explanation(vec![lost("control", 80, &[5; 20])]);
     let text = late_in_short(&small, 1);

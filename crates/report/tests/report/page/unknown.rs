@@ -8,7 +8,7 @@ use wakepath_archive::{
     SegmentStarted, ThreadEnd, ThreadEnded, ThreadHistogram, ThreadStarted,
 };
 use wakepath_assess::Assessment;
-use wakepath_report::{markdown, open_metrics, to_json};
+use wakepath_report::{Style, ToText, markdown, open_metrics, to_json};
 use wakepath_timeline::{DueTimes, Lack, Policy, Sample};
 
 const PERIOD_NS: u64 = 1_000_000;
@@ -206,7 +206,10 @@ fn due_times_that_passed_while_a_watched_cycle_ran_are_unseen_and_no_skipped_one
         // The skipped one alone waited, until the next.
         assert_eq!(cycles["latency_as_scheduled"]["max"], PERIOD_NS + 20_000);
     }
-    let cycles = Kind::watched("latency = \"100 us\"", true).cycles();
+    let kind = Kind::watched("latency = \"100 us\"", true);
+    let text = kind.assessment().to_text(Style::default());
+    assert!(text.contains("≤ 6"), "{text}");
+    let cycles = kind.cycles();
     // Cycle 500 itself, and the one that was skipped.
     assert_eq!(cycles["misses"]["missed"], 2);
 }
