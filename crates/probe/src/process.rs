@@ -322,9 +322,8 @@ impl Probe {
             if collector.followed.leave_out_the_busiest() {
                 let _ = self.source.record_calls(&collector.followed.recorded());
             }
-            let (is_awaited, is_whole) = (self.setting.is_awaited, !may_be_more);
             // A kill takes a second away, however few the events are.
-            let write_every = if is_awaited {
+            let write_every = if self.setting.is_awaited {
                 AWAITED_EVERY
             } else {
                 WRITE_EVERY
@@ -332,10 +331,9 @@ impl Probe {
             if outcome.is_ok() && segment.written.elapsed() >= write_every {
                 segment.written = Instant::now();
                 let complete_ns = begun_ns.saturating_sub(UNREADABLE_NS);
-                let written = if is_awaited && is_whole {
-                    segment.writer.complete_until(complete_ns)
-                } else {
-                    segment.writer.flush()
+                let written = match may_be_more {
+                    false => segment.writer.complete_until(complete_ns),
+                    true => segment.writer.flush(),
                 };
                 outcome = written.map_err(ProbeError::from);
             }

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use wakepath_directory::Directory;
 
-use super::block::{FILE_MAGIC, FRAME, Frame, KIND_DESCRIPTION, KIND_END, KIND_EVENTS, MAX_RAW};
+use super::block::{
+    FILE_MAGIC, FRAME, Frame, KIND_COMPLETE, KIND_DESCRIPTION, KIND_END, KIND_EVENTS, MAX_RAW,
+};
 use super::merge::TraceEvents;
 use super::{TraceDescription, TraceEnd, trace_name};
 use crate::MEASURED_FORMAT_VERSION;
@@ -26,6 +28,7 @@ pub struct Trace {
     end: Option<TraceEnd>,
     blocks: Vec<BlockAt>,
     cut: Option<String>,
+    complete_to_ns: u64,
 }
 
 /// Position of a block of events.
@@ -74,13 +77,19 @@ impl Trace {
         self.cut.as_deref()
     }
 
+    /// Until when no CPU's events are missing, in nanoseconds on `CLOCK_MONOTONIC`. Later events of a trace that was cut
+    /// short are not read: a thread that was woken on one CPU might have run on another.
+    pub fn complete_to_ns(&self) -> u64 {
+        self.complete_to_ns
+    }
+
     /// Events in the file, losses not counted.
     pub fn events_recorded(&self) -> u64 {
         let of = |block: &BlockAt| u64::from(block.frame.count - block.frame.losses);
         self.blocks.iter().map(of).sum()
     }
 
-    /// All events in time order over the CPUs. Each CPU's events keep the kernel's order: if its
+    /// All events in time order over the CPUs, to [`Trace::complete_to_ns`]. Each CPU's events keep the kernel's order: if its
     /// timestamps go backwards, so do the events'. Memory is bounded by one block for each CPU,
     /// however long the trace is.
     ///
@@ -97,6 +106,7 @@ impl Trace {
     /// # Errors
     /// As [`Trace::events`].
     pub fn between(&self, from_ns: u64, to_ns: u64) -> Result<TraceEvents> {
+        let to_ns = to_ns.min(self.complete_to_ns);
         let inside =
             |block: &&BlockAt| block.frame.last_ns >= from_ns && block.frame.first_ns <= to_ns;
         let blocks = self.blocks.iter().filter(inside).copied();
@@ -138,6 +148,7 @@ impl Trace {
         }
 
         let (mut description, mut end, mut blocks) = (None, None, Vec::new());
+        let mut noted_ns = 0;
         let mut at = start.len() as u64;
         let mut sequence = 0;
         let cut = loop {
@@ -198,13 +209,21 @@ impl Trace {
                     if checksum(&header, &payload) != header.crc {
                         break Some(format!("the block at offset {at} is damaged"));
                     }
+                    if let (KIND_COMPLETE, Ok(at_ns)) = (header.kind, payload.try_into()) {
+                        noted_ns = noted_ns.max(u64::from_le_bytes(at_ns).saturating_sub(1));
+                    }
                 }
             }
             file.seek(SeekFrom::Start(next)).map_err(failed)?;
             at = next;
             sequence += 1;
         };
-        let description = description.ok_or_else(|| unknown("it has no description".into()))?;
+        let description: TraceDescription =
+            description.ok_or_else(|| unknown("it has no description".into()))?;
+        let complete_to_ns = match end {
+            Some(_) => u64::MAX,
+            None => noted_ns.max(reached_by_all(&description.cpus, &blocks)),
+        };
         Ok(Self {
             file: file.into_inner(),
             path,
@@ -212,6 +231,16 @@ impl Trace {
             end,
             blocks,
             cut,
+            complete_to_ns,
         })
     }
+}
+
+/// The time of the last event of that CPU whose events end first; 0 if a CPU has none.
+fn reached_by_all(cpus: &[u16], blocks: &[BlockAt]) -> u64 {
+    let last_ns = |cpu: &u16| {
+        let of_cpu = blocks.iter().filter(|block| block.frame.cpu == *cpu);
+        of_cpu.map(|block| block.frame.last_ns).max().unwrap_or(0)
+    };
+    cpus.iter().map(last_ns).min().unwrap_or(u64::MAX)
 }

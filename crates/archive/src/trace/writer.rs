@@ -112,7 +112,7 @@ impl TraceWriter {
         cpus.into_iter().try_for_each(|cpu| self.flush_cpu(cpu))
     }
 
-    /// [`TraceWriter::flush`], and a note for who follows the trace: every event before this instant, in nanoseconds on
+    /// [`TraceWriter::flush`], and a note for who follows the trace, or reads it after a kill: every event before this instant, in nanoseconds on
     /// `CLOCK_MONOTONIC`, has been appended.
     ///
     /// # Errors

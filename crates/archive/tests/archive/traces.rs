@@ -22,6 +22,7 @@ wakepath_test_program::tests![
     cpus_written_one_after_the_other_are_read_in_time_order,
     a_stamp_that_goes_backwards_keeps_its_place_in_its_cpu,
     a_trace_cut_anywhere_keeps_its_whole_blocks_and_says_so,
+    a_trace_without_its_end_is_read_as_far_as_every_cpu_has_come,
     a_segment_without_a_trace_is_untraced,
     a_finished_run_lists_its_traces_and_notices_an_altered_one,
     events_are_read_fast_and_take_few_bytes,
@@ -293,7 +294,11 @@ fn a_stamp_that_goes_backwards_keeps_its_place_in_its_cpu() {
 
 fn a_trace_cut_anywhere_keeps_its_whole_blocks_and_says_so() {
     let scratch = Scratch::new();
-    let mut writer = TraceWriter::create(scratch.path(), &description(0)).unwrap();
+    let description = TraceDescription {
+        cpus: vec![0],
+        ..description(0)
+    };
+    let mut writer = TraceWriter::create(scratch.path(), &description).unwrap();
     for n in 0..3 {
         writer.append(&event(n, 0, What::IdleExit)).unwrap();
         writer.flush().unwrap();
@@ -318,6 +323,30 @@ fn a_trace_cut_anywhere_keeps_its_whole_blocks_and_says_so() {
         }
     }
     assert_eq!(most, 3);
+}
+
+fn a_trace_without_its_end_is_read_as_far_as_every_cpu_has_come() {
+    let place = Scratch::new();
+    let mut writer = TraceWriter::create(place.path(), &description(0)).unwrap();
+    let append = |writer: &mut TraceWriter, events: &[(u64, u16)]| {
+        for &(at_ns, cpu) in events {
+            writer.append(&event(at_ns, cpu, What::IdleExit)).unwrap();
+        }
+    };
+    let times = || {
+        let read = read(place.path()).into_iter();
+        read.map(|event| event.at_ns).collect::<Vec<_>>()
+    };
+    append(&mut writer, &[(100, 0), (200, 0), (110, 1)]);
+    writer.flush().unwrap();
+    assert_eq!(times(), [100, 110]);
+    // CPU 1 had nothing more before 190; then its events are not yet there, and those of CPU 0 are.
+    writer.complete_until(190).unwrap();
+    append(&mut writer, &[(180, 1), (300, 0)]);
+    writer.flush().unwrap();
+    assert_eq!(times(), [100, 110, 180]);
+    writer.finish(&TraceEnd::default()).unwrap();
+    assert_eq!(times(), [100, 110, 180, 200, 300]);
 }
 
 fn a_segment_without_a_trace_is_untraced() {

@@ -20,7 +20,7 @@ impl Covered {
         let overwritten = complete.map(|cpu| cpu.complete_from_ns).max();
         Self {
             from_ns: overwritten.unwrap_or(0).max(trace.description().began_ns),
-            to_ns: end.map_or(u64::MAX, |end| end.ended_ns),
+            to_ns: end.map_or(trace.complete_to_ns(), |end| end.ended_ns),
             windows: match end.map(|end| &end.kept) {
                 Some(Kept::Windows { windows }) => {
                     windows.iter().map(|w| (w.from_ns, w.to_ns)).collect()
