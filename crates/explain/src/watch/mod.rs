@@ -8,6 +8,7 @@ mod chain;
 mod expiry;
 mod feeders;
 mod fetches;
+mod late_row;
 mod naps;
 mod near_row;
 mod no_sleeps;

@@ -1,6 +1,7 @@
 //! Whether activations come with a period, and with which. It judges no lateness.
 
 use super::activation::{Activation, BegunBy};
+use super::late_row;
 use super::naps::{are_naps, are_passed_by};
 use super::near_row::{NearRow, beside, time_outs};
 use super::one_call::{WokenIn, paced};
@@ -10,7 +11,7 @@ use super::sorted::Sorted;
 /// How a thread's turns come round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rhythm {
-    /// Its period, in nanoseconds: the median between two expiries. Of a thread that sleeps for a
+    /// Its period, in nanoseconds: the median between two expiries, or what that is a multiple of. Of a thread that sleeps for a
     /// time and is often late, that time and what its turns usually take.
     pub period_ns: u64,
     /// One expiry on the row of due times, if expiries are a whole number of periods apart, to the
@@ -137,7 +138,9 @@ impl Rhythm {
             .filter_map(|of| expiry_ns(of, programmed))
             .collect();
         let intervals = Sorted::intervals(&expiries);
-        let period_ns = intervals.at(5);
+        let usual_ns = intervals.at(5);
+        let of_late = programmed.then(|| late_row::period_ns(activations, usual_ns));
+        let period_ns = of_late.flatten().unwrap_or(usual_ns);
         let anchor_ns = expiries[expiries.len() / 2];
         let rhythm = Self {
             period_ns,
