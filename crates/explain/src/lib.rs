@@ -92,6 +92,7 @@ pub use summary::{
     CauseFigures, ConditionExplanation, Explanation, RestFigures, StretchFigures, SwitchIns,
     WaterfallFigures,
 };
+pub use tcp_timers::DELAYED_ACK_NS;
 pub use told::{LateLine, LateSection};
 pub use totals::{Bands, Totals};
 pub use wait::{Handler, Meanwhile, Source, Wait};

@@ -1,7 +1,12 @@
 //! Data between sockets of one machine that a timer of TCP's sent: they had waited there, and not on the way.
 
 use foldhash::HashMap;
+use std::ops::Range;
 use wakepath_timeline::{KernelEvent, SoftIrq, What};
+
+/// Linux acknowledges after 40 to 200 ms if it has nothing to send: `TCP_DELACK_MIN` and `TCP_DELACK_MAX`, both counted in
+/// ticks. From 200 ms on a lost packet is sent again, by a timer too.
+pub const DELAYED_ACK_NS: Range<u64> = 35_000_000..200_000_000;
 
 /// The CPUs whose SoftIRQs are followed.
 #[derive(Debug, Default)]

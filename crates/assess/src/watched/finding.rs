@@ -98,8 +98,8 @@ pub enum Finding {
         call: String,
         /// What usually ends these waits.
         waker: String,
-        /// Whether that may be a device: it is no thread but a worker of the kernel.
-        may_be_device: bool,
+        /// Its kind.
+        ended_by: WaitEnds,
         /// How long one wait takes, on average over those that were seen.
         wait_ns: u64,
         /// How many were seen.
@@ -131,6 +131,20 @@ pub enum Finding {
         /// The longest from a wake-up to the thread's running.
         latency_ns: u64,
     },
+}
+
+/// What ends waits of a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaitEnds {
+    /// A thread.
+    Thread,
+    /// The network's reception.
+    Network,
+    /// The same, with what TCP had held back until a delayed acknowledgement.
+    DelayedAck,
+    /// Something else in the kernel, which may be a device's driver.
+    Kernel,
 }
 
 /// Cycles that run in any of several threads. Times are nanoseconds.
@@ -241,13 +255,14 @@ impl Finding {
                 ..
             } => &fix::WATCH_WAKER,
             Self::WokenLate { .. } => &fix::WATCH_SENDER,
-            // What such a call waits for may be a device.
-            Self::WaitsInCycle {
-                call,
-                may_be_device: true,
-                ..
-            } if ["read", "readv", "ioctl"].contains(&&**call) => &fix::ASK_DEVICE_AHEAD,
-            Self::WaitsInCycle { .. } => &fix::ASK_AHEAD,
+            Self::WaitsInCycle { call, ended_by, .. } => match ended_by {
+                WaitEnds::DelayedAck => &fix::NO_DELAY,
+                WaitEnds::Kernel if ["read", "readv", "ioctl"].contains(&&**call) => {
+                    &fix::ASK_DEVICE_AHEAD
+                }
+                WaitEnds::Thread if call.starts_with("futex") => &fix::LOCK_IN_EACH_CYCLE,
+                _ => &fix::ASK_AHEAD,
+            },
             Self::SleepCut { .. } => &fix::SLEEP_AGAIN,
             Self::StartsOthers { .. } => &fix::ONE_TIMER_THREAD,
             Self::AskedForLater { .. }

@@ -80,6 +80,7 @@ impl WokenBy {
                 };
                 (cause.to_string(), kind)
             }
+            Waker::TcpTimer => ("a packet that TCP had held back".into(), WakerKind::Network),
             Waker::Unnamed => ("a thread that no event names".into(), WakerKind::Unknown),
         }
     }

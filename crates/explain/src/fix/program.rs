@@ -73,6 +73,15 @@ rows! {
         trial: None,
         proof: NotHere("the same change is tested where a cycle waits now and then"),
     };
+    LOCK_IN_EACH_CYCLE: Fix {
+        name: "no wait for a lock in each cycle",
+        words: "if that is a lock, others should hold it for less time, or give the loop a copy. If it is an answer, take it in \
+                a later cycle, or let another thread wait",
+        changes: "when the loop needs what others have",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("the same change is tested where a cycle waits now and then"),
+    };
     ASK_DEVICE_AHEAD: Fix {
         name: "no wait for a device in each cycle",
         words: "ask in one cycle and take the answer in a later one, or let another thread wait. A serial adapter may hold \

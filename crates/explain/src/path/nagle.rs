@@ -2,13 +2,9 @@
 //! the other end delays that. <https://www.rfc-editor.org/rfc/rfc9293#section-3.7.4>
 
 use crate::call::{Call, sends};
+use crate::tcp_timers::DELAYED_ACK_NS;
 use crate::track::{Happened, Track};
-use std::ops::Range;
 use wakepath_timeline::CallTarget;
-
-/// Linux acknowledges after 40 to 200 ms if it has nothing to send: `TCP_DELACK_MIN` and `TCP_DELACK_MAX`, both counted in
-/// ticks. From 200 ms on a lost packet is sent again, by a timer too.
-const DELAY_NS: Range<u64> = 35_000_000..200_000_000;
 
 /// Whether a thread sent in parts before it waited for the answer, and a timer of TCP's delivered the last of them when a
 /// delayed acknowledgement comes.
@@ -27,7 +23,7 @@ pub(super) fn held_back(sender: &Track, delivered_ns: u64) -> bool {
     let waits = calls.next().is_some_and(|(_, call)| !sends(&call.name));
     let mut parts = calls.take_while(|(_, call)| sends(&call.name));
     let last_ns = parts.next().map(|(at_ns, _)| at_ns);
-    let is_delayed = last_ns.is_some_and(|at_ns| DELAY_NS.contains(&(delivered_ns - at_ns)));
+    let is_delayed = last_ns.is_some_and(|at_ns| DELAYED_ACK_NS.contains(&(delivered_ns - at_ns)));
     waits && is_delayed && parts.next().is_some()
 }
 

@@ -146,6 +146,10 @@ impl Activations {
                 }
                 let by = self.open.by(event);
                 let sender = self.sender(event, &by);
+                let by = match sender {
+                    Some(sender) if self.open.answers_late_data(&by, sender) => Key::TcpTimer,
+                    _ => by,
+                };
                 let open = self.cpus.get_mut(&cpu);
                 let expiry = open.and_then(|open| open.last_mut());
                 let expiry = expiry.filter(|of| !of.is_tick());

@@ -1,7 +1,8 @@
 //! Who wakes threads: the interrupts and calls that a CPU has open, and so the wake-up's origin. Timers'
 //! callbacks are handled before.
 
-use foldhash::HashMap;
+use crate::tcp_timers::TcpTimers;
+use foldhash::{HashMap, HashSet};
 use wakepath_timeline::{Interrupt, KernelEvent, SoftIrq, Thread, What};
 
 /// Who woke a thread.
@@ -13,6 +14,8 @@ pub enum Waker {
     Interrupt(Interrupt),
     /// A SoftIRQ's.
     SoftIrq(SoftIrq),
+    /// The network's SoftIRQ, with data that had waited at their sender until a timer of TCP's.
+    TcpTimer,
     /// The code of a thread that no event names.
     Unnamed,
 }
@@ -23,6 +26,7 @@ pub(crate) enum Key {
     Thread(u32),
     Interrupt(Interrupt),
     SoftIrq(SoftIrq),
+    TcpTimer,
 }
 
 /// Each CPU's stack of open handlers.
@@ -30,10 +34,14 @@ pub(crate) enum Key {
 pub(crate) struct Open {
     cpus: HashMap<u16, Vec<Key>>,
     threads: HashMap<u32, Thread>,
+    tcp_timers: TcpTimers,
+    /// Threads that the data of such a timer woke last.
+    by_tcp_timers: HashSet<u32>,
 }
 
 impl Open {
     pub(crate) fn event(&mut self, event: &KernelEvent) {
+        self.tcp_timers.event(event);
         let open = self.cpus.entry(event.cpu).or_default();
         match &event.what {
             What::InterruptEntry(interrupt) => open.push(Key::Interrupt(interrupt.clone())),
@@ -48,14 +56,33 @@ impl Open {
                 }
             }
             What::Lost { .. } => open.clear(),
+            What::Waking { thread, .. } => {
+                let is_timers = self.by(event) == Key::TcpTimer;
+                match is_timers {
+                    true => self.by_tcp_timers.insert(thread.id),
+                    false => self.by_tcp_timers.remove(&thread.id),
+                };
+            }
             _ => {}
         }
     }
 
+    /// Whether the network delivers what a thread sends that data woke which had waited for a timer of TCP's.
+    pub(crate) fn answers_late_data(&self, waker: &Key, sender: u32) -> bool {
+        *waker == Key::SoftIrq(SoftIrq::NET_RX) && self.by_tcp_timers.contains(&sender)
+    }
+
     /// In whose name a CPU does what it does at this event.
     pub(crate) fn by(&self, event: &KernelEvent) -> Key {
-        let open = self.cpus.get(&event.cpu).and_then(|open| open.last());
-        open.cloned().unwrap_or(Key::Thread(event.current))
+        match self.cpus.get(&event.cpu).and_then(|open| open.last()) {
+            Some(Key::SoftIrq(SoftIrq::NET_RX))
+                if self.tcp_timers.sent_what_comes_in(event.cpu) =>
+            {
+                Key::TcpTimer
+            }
+            Some(key) => key.clone(),
+            None => Key::Thread(event.current),
+        }
     }
 
     /// A waker with its name.
@@ -63,6 +90,7 @@ impl Open {
         match key {
             Key::Interrupt(interrupt) => Waker::Interrupt(interrupt),
             Key::SoftIrq(vector) => Waker::SoftIrq(vector),
+            Key::TcpTimer => Waker::TcpTimer,
             Key::Thread(id) => {
                 let thread = self.threads.get(&id).cloned();
                 thread.map_or(Waker::Unnamed, Waker::Thread)

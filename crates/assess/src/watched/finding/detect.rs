@@ -1,13 +1,13 @@
 //! What shows a finding.
 
 use super::passed::{passed, passes_without_a_call};
-use super::{Finding, Together};
+use super::{Finding, Together, WaitEnds};
 use crate::watched::waking::WokenBy;
 use wakepath_explain::watch::{
     Activation, BegunBy, CutBy, CutSleeps, Row, Task, ThreadActivity, TurnWaits, Waker,
 };
-use wakepath_explain::{Cause, is_kernel_worker, sleeps, waits_for_any_event};
-use wakepath_timeline::Sample;
+use wakepath_explain::{Cause, DELAYED_ACK_NS, is_kernel_worker, sleeps, waits_for_any_event};
+use wakepath_timeline::{Sample, SoftIrq};
 
 /// How much longer than its period an interval is to be a gap, in halves of a period.
 const GAP_HALVES: u64 = 3;
@@ -130,9 +130,11 @@ fn waits_in_cycle(task: &Task, activity: &ThreadActivity) -> Option<Finding> {
     is_long.then(|| Finding::WaitsInCycle {
         call: first.call.as_deref().unwrap_or_default().to_owned(),
         waker: WokenBy::named(&first.waker).0,
-        may_be_device: match &first.waker {
-            Waker::Thread(thread) => is_kernel_worker(thread),
-            _ => true,
+        ended_by: match &first.waker {
+            Waker::Thread(thread) if !is_kernel_worker(thread) => WaitEnds::Thread,
+            Waker::TcpTimer if DELAYED_ACK_NS.contains(&wait_ns) => WaitEnds::DelayedAck,
+            Waker::TcpTimer | Waker::SoftIrq(SoftIrq::NET_RX) => WaitEnds::Network,
+            _ => WaitEnds::Kernel,
         },
         wait_ns,
         times,

@@ -5,8 +5,7 @@ use crate::watched::WokenBy;
 use wakepath_explain::watch::{
     Activation, BegunBy, CutBy, CutSleeps, Rhythm, Task, ThreadActivity, TurnWaits, Waker,
 };
-
-use wakepath_timeline::{Thread, ThreadName};
+use wakepath_timeline::{SoftIrq, Thread, ThreadName};
 
 const MS: u64 = 1_000_000;
 
@@ -317,21 +316,29 @@ fn children_that_signal_as_they_end_are_one_sender() {
 }
 
 #[test]
-fn only_what_may_be_a_device_is_said_to_be_a_serial_adapter() {
-    let by = |name| {
+fn the_fix_for_a_wait_in_each_cycle_is_that_of_what_ends_it() {
+    let by = |call: &str, waker, wait_ns| {
         let activity = ThreadActivity {
             waits: vec![TurnWaits {
-                call: Some("read".into()),
-                waker: Waker::Thread(thread(9, name)),
+                call: Some(call.into()),
+                waker,
                 times: 4,
-                total_ns: 12 * MS,
+                total_ns: 4 * wait_ns,
             }],
             ..ThreadActivity::default()
         };
         of_turns([400; 4].map(turn).into(), &activity).remove(0)
     };
-    assert!(by(b"kworker/u8:2").contains("serial adapter"));
-    assert!(!by(b"planner").contains("serial adapter"));
+    let by_thread = |call, name| by(call, Waker::Thread(thread(9, name)), 3 * MS);
+    assert!(by_thread("read", b"kworker/u8:2").contains("serial adapter"));
+    let answer = by_thread("read", b"planner");
+    assert!(answer.contains("ask in one cycle") && !answer.contains("serial adapter"));
+    assert!(by_thread("futex", b"planner").contains("if that is a lock"));
+    // The network is no serial adapter, and a delayed acknowledgement takes its time.
+    let network = by("read", Waker::SoftIrq(SoftIrq::NET_RX), 43 * MS);
+    assert!(!network.contains("serial adapter") && !network.contains("TCP_NODELAY"));
+    assert!(by("read", Waker::TcpTimer, 43 * MS).contains("TCP_NODELAY"));
+    assert!(!by("read", Waker::TcpTimer, 3 * MS).contains("TCP_NODELAY"));
 }
 
 #[test]
