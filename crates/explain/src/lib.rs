@@ -53,6 +53,7 @@ mod summary;
 mod tcp_timers;
 mod thread_calls;
 mod threads;
+mod ticks;
 mod told;
 mod totals;
 mod track;

@@ -54,6 +54,8 @@ pub(crate) struct Window<'a> {
     pub calls_recorded: bool,
     pub idle_exits: &'a IdleExits,
     pub never_still: bool,
+    /// How often the tick interrupts what runs, in nanoseconds, if that is known.
+    pub tick_ns: Option<u64>,
     pub budgets: &'a Budgets,
     pub places: &'a Places,
     pub refills: &'a Refills,
@@ -244,7 +246,9 @@ impl<'a> Cut<'a> {
             interval.to_ns,
             |cut, from, to, span| match &span.doing {
                 Doing::Thread(thread) if thread.id == cut.window.thread => {
-                    cut.own_code(from, to);
+                    let still_ns = cut.still_from(from, to, span.last_ns);
+                    cut.own_code(from, still_ns);
+                    cut.push(still_ns, to, Stretch::Execution, Cause::NothingRan);
                 }
                 _ => {
                     let cause = cut.cause_while_running(span, from);
@@ -252,6 +256,19 @@ impl<'a> Cut<'a> {
                 }
             },
         );
+    }
+
+    /// When its CPU was stalled from, `to_ns` if it was not: without any event for two ticks it would have been
+    /// interrupted. Before the last event it ran.
+    fn still_from(&self, from_ns: u64, to_ns: u64, last_ns: u64) -> u64 {
+        let changes = self.window.track.calls_change(from_ns, to_ns);
+        let silent_ns = changes.chain([last_ns.clamp(from_ns, to_ns)]).max();
+        let silent_ns = silent_ns.unwrap_or(from_ns);
+        let tick_ns = self.window.tick_ns.filter(|_| !self.window.never_still);
+        match tick_ns {
+            Some(tick_ns) if to_ns - silent_ns >= 2 * tick_ns => silent_ns,
+            _ => to_ns,
+        }
     }
 
     /// Its own instructions: those of its program, and the kernel's for its calls.

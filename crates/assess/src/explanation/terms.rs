@@ -3,7 +3,7 @@
 
 use wakepath_archive::{FactsTaken, OwnRole, SegmentTraced, Trace, VirtualTime};
 use wakepath_explain::{Budgets, IdleExits, Options, Own, OwnThread, Places, Quota};
-use wakepath_machine::{Facts, GroupBudget, GroupThrottling, IdleGroup};
+use wakepath_machine::{Facts, GroupBudget, GroupThrottling, IdleGroup, Reading};
 use wakepath_timeline::Budget;
 
 /// The terms of one segment of a run, on a machine of these facts and in this time.
@@ -22,10 +22,22 @@ pub fn options(
         idle_exits: idle_exits(facts),
         // Several take turns, each while the others are stopped.
         never_still: virtual_time.is_some_and(|time| time.cpus == 1),
+        always_ticks: always_ticks(facts),
         budgets: budgets(facts),
         places,
         members: members.map(|of| (of.thread, of.process)).collect(),
     }
+}
+
+/// Whether these facts say that no CPU runs without the tick.
+fn always_ticks(taken: &[FactsTaken]) -> bool {
+    let read = |taken: &FactsTaken| Facts::of_json(&taken.facts).ok();
+    let first = taken.first().and_then(read);
+    first.is_some_and(|facts| match &facts.varying.cpu_time.nohz_full {
+        Reading::Known { value, .. } => value.is_empty(),
+        Reading::Absent { .. } => true,
+        _ => false,
+    })
 }
 
 /// The budgets of the loops' control group, from the first facts to the last.

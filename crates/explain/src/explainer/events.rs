@@ -66,6 +66,7 @@ impl Explainer {
         }
         self.senders.event(event);
         self.tcp_timers.event(event);
+        self.ticks.event(event);
         let current = self.cpus[index].current();
         let process = || self.program.process(event.current);
         self.forks.event(&event.what, current, process);

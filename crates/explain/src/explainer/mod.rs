@@ -26,6 +26,7 @@ use crate::stacks::Places;
 use crate::summary::SwitchIns;
 use crate::tcp_timers::TcpTimers;
 use crate::threads::Threads;
+use crate::ticks::Ticks;
 use crate::track::Happened;
 use crate::untold::Untold;
 use a_loop::Loop;
@@ -45,6 +46,8 @@ pub struct Options {
     /// Whether no CPU can stall: time passes with their instructions alone, as in a virtual-time guest of one
     /// CPU.
     pub never_still: bool,
+    /// Whether the kernel's tick interrupts every thread that runs: no CPU is without it (`nohz_full`).
+    pub always_ticks: bool,
     /// The budgets of CPU time that the loops' threads can run out of.
     pub budgets: Budgets,
     /// Where in the program threads blocked.
@@ -79,6 +82,7 @@ pub struct Explainer {
     stoppers: Stoppers,
     senders: Senders,
     tcp_timers: TcpTimers,
+    ticks: Ticks,
     forks: Forks,
     now_ns: u64,
     /// When the next cycle can be explained.
@@ -117,6 +121,7 @@ impl Explainer {
             stoppers: Stoppers::default(),
             senders: Senders::default(),
             tcp_timers: TcpTimers::default(),
+            ticks: Ticks::default(),
             forks: Forks::default(),
             now_ns: 0,
             next_ns: 0,
@@ -251,6 +256,7 @@ impl Explainer {
             calls_recorded: of.calls,
             idle_exits: &self.options.idle_exits,
             never_still: self.options.never_still,
+            tick_ns: self.ticks.period_ns().filter(|_| self.options.always_ticks),
             budgets: &self.options.budgets,
             places: &self.options.places,
             refills: &self.refills,

@@ -3,7 +3,7 @@
 
 use crate::stream::*;
 use wakepath_explain::{Explained, IdleExits, Own, OwnThread, remedy};
-use wakepath_timeline::{Left, SoftIrq, Thread, What};
+use wakepath_timeline::{Interrupt, Left, SoftIrq, Thread, What};
 
 wakepath_test_program::tests![
     a_thread_that_was_current_while_nothing_happened_for_milliseconds_is_innocent,
@@ -12,6 +12,7 @@ wakepath_test_program::tests![
     a_thread_that_goes_on_writing_events_has_interrupts_off_for_as_long,
     a_wait_far_above_what_an_idle_state_takes_is_not_the_state_s,
     a_wait_that_the_driver_s_figure_may_explain_stays_the_state_s,
+    a_loop_that_no_tick_interrupts_for_long_did_not_run,
     where_time_passes_with_instructions_alone_nothing_stood_still,
 ];
 
@@ -100,6 +101,43 @@ fn a_wait_that_the_driver_s_figure_may_explain_stays_the_state_s() {
     let cycle = idle_for(90);
     assert_eq!(of_kind(&cycle, "nothing-ran"), 0);
     assert_eq!(of_kind(&cycle, "idle-exit"), 90_500);
+}
+
+/// Ticks each 4 ms until a millisecond after the due time, the loop's work until `end_us`, and then the next tick.
+fn working_until(end_us: u64) -> Stream {
+    let mut stream = Stream::with(hog(), fifo());
+    let tick = |stream: &mut Stream, at_ns| {
+        let interrupt = Interrupt::LocalTimer;
+        stream.at(at_ns, What::InterruptEntry(interrupt.clone()));
+        stream.expiry(at_ns + US, "tick_nohz_handler");
+        stream.at(at_ns + 2 * US, What::TimerExpiryExit { timer: 7 });
+        stream.at(at_ns + 3 * US, What::InterruptExit(interrupt));
+    };
+    let before = DUE - 43 * MS;
+    stream.events[0].at_ns = before - MS;
+    for number in 0..11 {
+        tick(&mut stream, before + number * 4 * MS);
+    }
+    let the_loop = stream.the_loop.clone();
+    stream.timer(DUE + 2 * US);
+    stream.switch(DUE + 7 * US, the_loop, Left::Runnable);
+    tick(&mut stream, DUE + MS);
+    tick(&mut stream, DUE + end_us * US - 50 * US);
+    stream.sample(DUE, DUE + 8 * US, DUE + end_us * US);
+    stream.always_ticks = true;
+    stream
+}
+
+fn a_loop_that_no_tick_interrupts_for_long_did_not_run() {
+    let still = |stream: &Stream| of_kind(&stream.explain()[0], "nothing-ran");
+    // From the tick at a millisecond to the next one.
+    assert_eq!(still(&working_until(10_050)), 9 * MS - 3 * US);
+    // The next tick was hardly due.
+    assert_eq!(still(&working_until(7_050)), 0);
+    // CPUs may be without.
+    let mut tickless = working_until(10_050);
+    tickless.always_ticks = false;
+    assert_eq!(still(&tickless), 0);
 }
 
 fn where_time_passes_with_instructions_alone_nothing_stood_still() {
