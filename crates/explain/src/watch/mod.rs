@@ -32,6 +32,7 @@ mod under_way;
 mod waits;
 mod waker;
 mod wall_clock;
+mod within_near_row;
 mod within_row;
 
 pub use activation::{Activation, BegunBy, CYCLE_BEGINS, CYCLE_ENDS, ThreadActivity, TimedWait};

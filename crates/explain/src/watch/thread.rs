@@ -11,7 +11,7 @@ use super::stints::Stints;
 use super::turns::Turns;
 use super::waits::Waits;
 use super::waker::{Key, Open, Waker};
-use super::{no_sleeps, wall_clock, within_row};
+use super::{no_sleeps, wall_clock, within_near_row, within_row};
 use crate::call::{accepts, receives};
 use foldhash::HashMap;
 use std::sync::Arc;
@@ -350,7 +350,8 @@ impl Thread {
         wakers.sort_by_cached_key(|(_, count)| std::cmp::Reverse(*count));
         let mut activations = self.by_timers.ended;
         let clock_steps_ns = wall_clock::onto_monotonic(&mut activations);
-        let activations = within_row::cycles(one_call::cycles(no_sleeps::cycles(activations)));
+        let activations = one_call::cycles(no_sleeps::cycles(activations));
+        let activations = within_row::cycles(within_near_row::cycles(activations));
         ThreadActivity {
             awaits_events: one_call::are_for_any_event(&activations),
             activations,
