@@ -24,7 +24,9 @@ pub(super) fn matters(
     let is_explained = explanation.is_some_and(|of| of.conditions.iter().any(|of| of.overran > 0));
     // Where a quota stopped the group, cycles may have been long without any work of their own.
     let quota = quota(assessment);
-    let overruns = overruns(assessment).filter(|_| !is_explained && quota.is_none());
+    // A program that was watched may have waited for others, or been held up.
+    let is_own = assessment.imported.is_none() && !is_explained && quota.is_none();
+    let overruns = overruns(assessment).filter(|_| is_own);
     let mut matters: Vec<Matter> = overruns.into_iter().collect();
     let mut lost: Vec<Lost> = of_waiting(assessment, explanation).into_iter().collect();
     lost.extend(

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use wakepath_archive::watch::Session;
 use wakepath_archive::{ArchiveError, command_about, trace_name};
 use wakepath_assess::watched::Figures;
+use wakepath_console::explanation::explain;
 use wakepath_console::run_directory::trust;
 use wakepath_console::terminal::{OneLine, print};
 use wakepath_console::{Outcome, runs};
@@ -62,6 +63,9 @@ pub fn run(arguments: &Recover) -> Outcome {
     };
     // Of a watch that was killed when its run was as good as recorded.
     Session::forget(&directory)?;
+    if is_told || !report.was_finished {
+        explain(&directory);
+    }
     let (had_scratch, reaped) = remove_loads(&directory)?;
     let plugin = wakepath_measure::put_back_litmus_plugin()?;
     let was_narrowed = wakepath_rt::put_back_cobalt_affinity();
