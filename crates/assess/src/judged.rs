@@ -7,6 +7,7 @@ use crate::controllers::not_real_time;
 use crate::error::AssessmentError;
 use crate::imported;
 use crate::picture::{Gatherer, Picture, buckets_of_each};
+use crate::watched::{Finding, with_passed};
 use std::collections::BTreeMap;
 use wakepath_archive::{Imported, Obstacle, Run, SegmentRecord, ThreadEnd, ThreadRecord};
 use wakepath_scenario::{Criterion, Scenario};
@@ -327,7 +328,7 @@ pub(crate) fn gaps(run: &Run, thread: &ThreadRecord) -> Gaps {
         None => Gaps::Unseen,
         // By a mark that it passes, or by its waiting for a timer that counts.
         Some(_) if details.get("shows_each_cycle") == Some(&true.into()) => Gaps::Skipped,
-        Some(_) => Gaps::UnseenWhileRunning,
+        Some(_) => with_passed(Gaps::UnseenWhileRunning, &Finding::of_thread(thread)),
     }
 }
 

@@ -301,7 +301,10 @@ impl Account {
         }
         let (unseen, skipped) = skipped.split(skipped.unseen(open.window.gaps, ended_before_ns));
         if unseen.count > 0 {
-            self.tally.unseen += unseen.count;
+            match open.window.gaps {
+                Gaps::RanAfterwards => self.tally.ran_unseen += unseen.count,
+                _ => self.tally.unseen += unseen.count,
+            }
             self.clusters.end_series();
             if open.window.gaps == Gaps::Unseen {
                 open.before_ns = None;

@@ -39,7 +39,7 @@ impl Gap {
         match (gaps, ended_before_ns) {
             (Gaps::Skipped, _) => 0,
             (Gaps::Unseen, _) | (_, None) => self.count,
-            (Gaps::UnseenWhileRunning, Some(ended_ns)) => {
+            (Gaps::UnseenWhileRunning | Gaps::RanAfterwards, Some(ended_ns)) => {
                 let ran_ns = ended_ns.saturating_sub(self.due_ns);
                 ran_ns.div_ceil(self.period_ns.max(1)).min(self.count)
             }

@@ -56,7 +56,7 @@ impl Overruns {
 }
 
 /// Counts over the judged due times. Those that were due are executed, skipped, lost or
-/// unseen.
+/// unseen, or ran unseen.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DueTally {
@@ -75,6 +75,8 @@ pub struct DueTally {
     /// Due times that nothing shows, though no sample was lost: of a program that kernel events show
     /// from outside.
     pub unseen: u64,
+    /// Due times whose cycles ran late, after an earlier one that took longer, without an event of their own.
+    pub ran_unseen: u64,
     /// Whether skipped due times are unknown: those of some thread are an assumption.
     pub skips_unknown: bool,
     /// Executed cycles that missed their due time.
@@ -122,6 +124,7 @@ impl DueTally {
             (&mut self.lost, later.lost),
             (&mut self.lost_elsewhere, later.lost_elsewhere),
             (&mut self.unseen, later.unseen),
+            (&mut self.ran_unseen, later.ran_unseen),
             (&mut self.executed_late, later.executed_late),
             (&mut self.late_after_overrun, later.late_after_overrun),
             (&mut self.work_faults, later.work_faults),

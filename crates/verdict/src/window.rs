@@ -37,6 +37,8 @@ pub enum Gaps {
     /// No cycle ran, unless the due time passed while the cycle before it ran. Kernel events show a
     /// cycle by its wake-up, and a loop that catches up runs without one.
     UnseenWhileRunning,
+    /// The same, and the CPU time of the next one shows that it caught up: each of these cycles ran, late.
+    RanAfterwards,
     /// Nothing: the due times themselves are an assumption.
     Unseen,
 }

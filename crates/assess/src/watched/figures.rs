@@ -2,7 +2,9 @@
 //! judged.
 
 use super::not_judged::{SeenThread, told};
-use super::{Finding, NotJudged, ThreadChain, WatchedSection, WokenBy, gaps, shows_each_cycle};
+use super::{
+    Finding, NotJudged, ThreadChain, WatchedSection, WokenBy, gaps, shows_each_cycle, with_passed,
+};
 use serde::Serialize;
 use wakepath_explain::watch::{BegunBy, Row, Task, ThreadActivity};
 use wakepath_statistics::{Distribution, DistributionSummary};
@@ -109,6 +111,8 @@ pub struct Watched {
     /// Due times that passed while it ran: a loop that catches up serves them late, without a wake-up that an event
     /// would show. Of a thread whose skipped ones are unknown, all without an activation.
     pub unseen: u64,
+    /// Due times that passed while it ran, and whose cycles it then ran: its CPU time shows them.
+    pub ran_unseen: u64,
     /// Activations in which it was taken off its CPU although it could have run on, and how often
     /// in all.
     pub preempted: (u64, u64),
@@ -198,14 +202,11 @@ impl Watched {
         let left_out = |of: &Finding| matches!(of, Finding::LeftOut { .. });
         let shows_each_cycle = shows_each_cycle(rhythm.begun_by, task.is_by_lasting_timers())
             || findings.iter().any(left_out);
-        let has_run_all = findings
-            .iter()
-            .any(|of| matches!(of, Finding::RanPassed { .. }));
         // Another thread of a pool may have served a due time.
         let gaps = if events_missing || activity.pool.is_some() {
             Gaps::Unseen
         } else {
-            gaps(rhythm, shows_each_cycle)
+            with_passed(gaps(rhythm, shows_each_cycle), &findings)
         };
         let (tally, latencies) = due_times_of(&row, gaps);
         let switches = samples.iter().map(|s| u64::from(s.involuntary_switches));
@@ -246,7 +247,8 @@ impl Watched {
             run_ns: summary(samples, |sample| sample.cpu_time_ns.into()),
             activations: samples.len() as u64,
             skipped: (!tally.skips_unknown).then_some(tally.skipped),
-            unseen: if has_run_all { 0 } else { tally.unseen },
+            unseen: tally.unseen,
+            ran_unseen: tally.ran_unseen,
             preempted: (
                 switches.clone().filter(|&n| n > 0).count() as u64,
                 switches.sum(),

@@ -6,7 +6,7 @@ mod passed;
 
 use super::waking::WakerKind;
 use serde::{Deserialize, Serialize};
-use wakepath_archive::SegmentRecord;
+use wakepath_archive::{SegmentRecord, ThreadRecord};
 use wakepath_explain::fix;
 
 /// A finding. Times are nanoseconds.
@@ -163,16 +163,19 @@ impl Finding {
     pub(crate) fn recorded(segments: &[SegmentRecord]) -> Vec<(String, Self)> {
         let threads = segments.iter().flat_map(|segment| &segment.threads);
         let found = threads.flat_map(|thread| {
-            let found = thread.effective.details.get("findings").cloned();
-            // Those of a later version may be of kinds that this one does not know.
-            let found: Vec<Self> = found
-                .and_then(|found| serde_json::from_value(found).ok())
-                .unwrap_or_default();
-            found
-                .into_iter()
-                .map(|finding| (thread.name.clone(), finding))
+            let found = Self::of_thread(thread).into_iter();
+            found.map(|finding| (thread.name.clone(), finding))
         });
         found.collect()
+    }
+
+    /// Those that a run has recorded of a thread.
+    pub(crate) fn of_thread(thread: &ThreadRecord) -> Vec<Self> {
+        let found = thread.effective.details.get("findings").cloned();
+        // Those of a later version may be of kinds that this one does not know.
+        found
+            .and_then(|found| serde_json::from_value(found).ok())
+            .unwrap_or_default()
     }
 
     /// The time that it costs in all, in nanoseconds, of a thread with this number of cycles.

@@ -1,5 +1,6 @@
 //! Meaning of a due time without an activation, while a program is watched and at its end.
 
+use super::Finding;
 use wakepath_explain::watch::{BegunBy, Rhythm};
 use wakepath_verdict::Gaps;
 
@@ -19,5 +20,16 @@ pub fn gaps(rhythm: Rhythm, shows_each_cycle: bool) -> Gaps {
         None => Gaps::Unseen,
         Some(_) if shows_each_cycle => Gaps::Skipped,
         Some(_) => Gaps::UnseenWhileRunning,
+    }
+}
+
+/// The same of a thread with these findings.
+pub fn with_passed(gaps: Gaps, findings: &[Finding]) -> Gaps {
+    let has_run = findings
+        .iter()
+        .any(|of| matches!(of, Finding::RanPassed { .. }));
+    match gaps {
+        Gaps::UnseenWhileRunning if has_run => Gaps::RanAfterwards,
+        gaps => gaps,
     }
 }

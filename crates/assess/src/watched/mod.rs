@@ -20,7 +20,7 @@ pub use activity::{RowOf, Seen, activity, comes_without_period, rows, sleeps_for
 pub use chain::{ChainCause, ChainPart, ThreadChain};
 pub use figures::{Figures, Watched};
 pub use finding::{Finding, Together};
-pub use gaps::{gaps, shows_each_cycle};
+pub use gaps::{gaps, shows_each_cycle, with_passed};
 pub use kept_figures::{KeptFigures, KeptFiguresError};
 pub use not_judged::NotJudged;
 pub use remark::Remark;

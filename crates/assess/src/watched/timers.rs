@@ -133,6 +133,7 @@ impl Watched {
             activations: samples.len() as u64,
             skipped: (!tally.skips_unknown).then_some(tally.skipped),
             unseen: tally.unseen,
+            ran_unseen: tally.ran_unseen,
             preempted: (
                 preempted.clone().filter(|&times| times > 0).count() as u64,
                 preempted.sum(),

@@ -149,7 +149,7 @@ fn without_early(all: &[(u32, Activation)]) -> Vec<(u32, Activation)> {
 
 fn counted(turns: &[Activation], rhythm: Rhythm) -> Option<PoolCycles> {
     let row = row(turns, rhythm);
-    let samples = row.even();
+    let samples = row.moved();
     let (first, last) = (samples.first()?.cycle, samples.last()?.cycle);
     let (mut free_from, mut clear) = (first, 0);
     for sample in &samples {

@@ -119,11 +119,32 @@ fn after(due: &DueTimes, before: &Sample, latency_ns: u64) -> u64 {
     number.max(before.cycle + 1)
 }
 
+/// Ends a cycle where the next one wakes: a sleep that was cut short begins a cycle before its due time, and a task that
+/// runs in any of several threads may have begun in another one.
+fn put_in_order(samples: &mut [Sample]) {
+    for number in 1..samples.len() {
+        let wake_ns = samples[number].wake_ns;
+        let before = &mut samples[number - 1];
+        before.end_ns = before.end_ns.min(wake_ns).max(before.wake_ns);
+        let end_ns = before.end_ns;
+        let of = &mut samples[number];
+        of.wake_ns = of.wake_ns.max(end_ns);
+        of.end_ns = of.end_ns.max(of.wake_ns);
+    }
+}
+
 impl Row {
     /// The samples moved onto the even row. Latency, execution and response stay as they are; the instants of
     /// a rhythm that is not exact do not. If due times are near the row, the instants stay, and the latency
-    /// counts from the row.
+    /// counts from the row. A cycle ends when the next one wakes, at the latest.
     pub fn even(&self) -> Vec<Sample> {
+        let mut even = self.moved();
+        put_in_order(&mut even);
+        even
+    }
+
+    /// The same, in which a cycle may still run in one thread when the next one wakes in another.
+    pub(super) fn moved(&self) -> Vec<Sample> {
         let moved = |sample: &Sample| {
             let due_ns = self.due.due_ns(sample.cycle);
             if self.is_near {

@@ -156,7 +156,9 @@ fn thread_ended(number: u16, of: &Watched) -> ThreadEnded {
         written,
         recorded: written,
         lost: 0,
-        skipped: of.skipped.map(|skipped| skipped + of.unseen),
+        skipped: of
+            .skipped
+            .map(|skipped| skipped + of.unseen + of.ran_unseen),
         page_faults: None,
         modules: of.sections.iter().map(WatchedSection::module).collect(),
         counters: None,

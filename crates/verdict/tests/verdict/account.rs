@@ -59,6 +59,7 @@ fn histories() -> impl Strategy<Value = Vec<History>> {
         prop_oneof![
             4 => Just(Gaps::Skipped),
             2 => Just(Gaps::UnseenWhileRunning),
+            2 => Just(Gaps::RanAfterwards),
             1 => Just(Gaps::Unseen),
         ],
     );
@@ -202,12 +203,15 @@ fn batch(histories: &[History]) -> DueTally {
                 let ran = ended.is_none_or(|ended_ns| DUE.due_ns(skipped) < ended_ns);
                 let unseen = match history.gaps {
                     Gaps::Skipped => false,
-                    Gaps::UnseenWhileRunning => ran,
+                    Gaps::UnseenWhileRunning | Gaps::RanAfterwards => ran,
                     Gaps::Unseen => true,
                 };
                 if unseen {
                     counted.push(Counted::Unknown);
-                    tally.unseen += 1;
+                    match history.gaps {
+                        Gaps::RanAfterwards => tally.ran_unseen += 1,
+                        _ => tally.unseen += 1,
+                    }
                     continue;
                 }
                 counted.push(Counted::Missed);

@@ -1,5 +1,5 @@
-/* Two threads with long cycles now and then: one sleeps until each of its due times, passed ones too, the other waits
- * for two timers, which lose expirations meanwhile. */
+/* Three threads with long cycles now and then: one sleeps until each of its due times, passed ones too, one runs the
+ * cycles that it is behind with at once, and one waits for two timers, which lose expirations meanwhile. */
 #define _GNU_SOURCE
 #include <poll.h>
 #include <pthread.h>
@@ -37,10 +37,33 @@ static void *late(void *nothing)
     return nothing;
 }
 
+static void *behind(void *nothing)
+{
+    prctl(PR_SET_NAME, "behind");
+    long due = ns();
+    for (long cycle = 1;; cycle++) {
+        due += 10 * MS;
+        if (ns() < due) {
+            struct timespec at = {due / (1000 * MS), due % (1000 * MS)};
+            clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, 0);
+        }
+        struct timespec used;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+        for (long end = used.tv_sec * 1000 * MS + used.tv_nsec + MS, now = 0; now < end;) {
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+            now = used.tv_sec * 1000 * MS + used.tv_nsec;
+        }
+        if (cycle % 15 == 0)
+            poll(0, 0, 45);
+    }
+    return nothing;
+}
+
 int main(void)
 {
     pthread_t thread;
     pthread_create(&thread, 0, late, 0);
+    pthread_create(&thread, 0, behind, 0);
     prctl(PR_SET_NAME, "two");
     struct pollfd timers[2];
     for (int number = 0; number < 2; number++) {
