@@ -79,7 +79,13 @@ fn way_of_waiting(
                 steps_ns: activity.clock_steps_ns.clone(),
             });
         }
-        BegunBy::Timer if gaps.count > 0 && rhythm.programmed && !task.is_of_event_loop() => {
+        // Without a row, an interval that is longer may just follow a late turn.
+        BegunBy::Timer
+            if gaps.count > 0
+                && rhythm.programmed
+                && rhythm.anchor_ns.is_some()
+                && !task.is_of_event_loop() =>
+        {
             found.push(Finding::AskedForLater {
                 times: gaps.count,
                 longest_ns: gaps.longest_ns,
