@@ -56,7 +56,7 @@ impl Halt {
             None => "find out who does it".into(),
         };
         match self.kind {
-            HaltKind::Signal => fix::NO_STOP.with(&[&found]),
+            HaltKind::Signal => fix::NO_STOP.with(&["the loop's process", &found]),
             HaltKind::Freezer => fix::NO_FREEZE.with(&[&found]),
             HaltKind::Memory => fix::MEMORY_LIMIT.plain(),
         }

@@ -154,6 +154,9 @@ fn blocked(wait: &Wait) -> Option<Remedy> {
                 fix::HOLDER_ELSEWHERE.with(&[holder, &by])
             }
         }
+        (Meanwhile::Stopped, Some(holder)) => {
+            fix::NO_STOP.with(&[holder, &format!("find out who stops {holder}")])
+        }
         (Meanwhile::Ran, Some(holder)) if may_be_lock => fix::SHORT_HOLD.with(&[holder, holder]),
         // Whatever the others of the chain do, the first one waits for it under the loop's lock.
         (Meanwhile::Slept | Meanwhile::Device(_), Some(holder)) if may_be_lock => {

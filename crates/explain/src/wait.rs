@@ -50,6 +50,8 @@ pub enum Meanwhile {
     Slept,
     /// It waited until an interrupt or SoftIRQ woke it: a device, the disk or the network.
     Device(Handler),
+    /// A signal or a debugger had stopped it.
+    Stopped,
     /// It waited for data of the loop's that TCP held back until the packet before them was acknowledged.
     HeldBack,
     /// The events don't show it.
@@ -197,6 +199,7 @@ impl fmt::Display for Wait {
             Meanwhile::HeldBack => f.write_str(
                 ", which waited for the loop's data until a delayed acknowledgement (TCP, Nagle)",
             ),
+            Meanwhile::Stopped => f.write_str(", which a signal or debugger had stopped"),
             Meanwhile::Unknown => Ok(()),
         }
     }

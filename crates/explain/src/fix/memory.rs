@@ -55,7 +55,11 @@ rows! {
     };
     KEEP_MEMORY: Fix {
         name: "mallopt(M_MMAP_MAX) and mallopt(M_TRIM_THRESHOLD)",
-        words: keep_memory!(),
+        words: concat!(
+            "memory that the program maps itself: map and unmap it before the loop starts. If malloc or free makes the \
+             call: ",
+            keep_memory!()
+        ),
         changes: "when malloc returns memory",
         who: &[Programmer, User],
         trial: Some("malloc"),

@@ -118,8 +118,8 @@ rows! {
     };
     RECORD_CALLS: Fix {
         name: "record system calls",
-        words: "which of the two is unknown: the system calls of this loop were not recorded (raw_syscalls:sys_enter and \
-                sys_exit)",
+        words: "which of the two is unknown: the system calls of this loop were not recorded, or no longer as there were too \
+                many. One that calls sched_yield() in a loop makes so many: let it block instead",
         changes: "nothing: it finds the cause",
         who: &[User],
         trial: None,

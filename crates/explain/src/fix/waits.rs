@@ -23,6 +23,15 @@ rows! {
         trial: None,
         proof: Tests(&["a_mutex_cures_spinning_for_a_lock"]),
     };
+    BLOCK_INSTEAD: Fix {
+        name: "a wait that blocks instead of sched_yield()",
+        words: "a loop that calls sched_yield() until something has happened spins, and takes the CPU of those that are less \
+                urgent: block on a lock, a condition or a descriptor instead, or look again in the next cycle",
+        changes: "how the loop waits",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("the same change is tested with a spin lock"),
+    };
     HOLDER_ELSEWHERE: Fix {
         name: "CPU or priority for the thread that the loop waits for",
         words: "give {} another CPU than {} or a priority above it, or let the loop not wait for it",
@@ -111,7 +120,7 @@ rows! {
     };
     NO_STOP: Fix {
         name: "no SIGSTOP or debugger",
-        words: "no SIGSTOP, job control or debugger for the loop's process while it runs: {}",
+        words: "no SIGSTOP, job control or debugger for {} while the loop runs: {}",
         changes: "others' actions while the loop runs",
         who: &[Programmer, Root],
         trial: None,

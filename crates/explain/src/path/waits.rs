@@ -138,7 +138,8 @@ impl Cut<'_> {
                 State::Running(_) => self.wait(link, from_ns, to_ns, Meanwhile::Ran),
                 State::Runnable => self.kept_off(link, from_ns, to_ns),
                 State::Sleeping | State::Blocked => self.follow(link, &interval),
-                State::Stopped | State::Away | State::Unknown => {
+                State::Stopped => self.wait(link, from_ns, to_ns, Meanwhile::Stopped),
+                State::Away | State::Unknown => {
                     self.wait(link, from_ns, to_ns, Meanwhile::Unknown);
                 }
             }

@@ -16,7 +16,7 @@ pub(super) fn is_of_memory(name: &str) -> bool {
 /// Of a call that takes long; `None` of one in which a thread waits for a lock, a time or any event.
 pub(super) fn long(call: &Call) -> Option<Remedy> {
     let is_wait = call.is_for_any_event() || call.is_for_lock() || call.is_sleep();
-    if is_wait || &*call.name == "sched_yield" {
+    if is_wait {
         return None;
     }
     Some(of_kind(call).unwrap_or_else(|| fix::CALL_BEFORE.with(&[&call.name])))
@@ -49,6 +49,7 @@ pub(super) fn of_kind(call: &Call) -> Option<Remedy> {
         "fork" | "vfork" | "clone" | "clone3" | "execve" | "wait4" | "waitid" => {
             fix::START_BEFORE.plain()
         }
+        "sched_yield" => fix::BLOCK_INSTEAD.plain(),
         "connect" => fix::CONNECT_ELSEWHERE.plain(),
         name if accepts(name) => fix::ACCEPT_ELSEWHERE.plain(),
         "ioctl" => fix::DEVICE_ELSEWHERE.plain(),

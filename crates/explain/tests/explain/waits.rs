@@ -10,6 +10,7 @@ wakepath_test_program::tests![
     a_holder_that_a_thread_with_less_weight_keeps_off_is_inversion,
     a_holder_that_a_more_urgent_thread_keeps_off_is_no_inversion,
     a_holder_that_runs_for_long_is_named,
+    a_holder_that_was_stopped_is_named_with_that,
     a_chain_of_waits_is_followed_to_its_end,
     a_wait_that_an_interrupt_ends_is_for_a_device,
     a_sleep_of_the_loop_s_own_is_named_so,
@@ -104,6 +105,22 @@ fn a_holder_that_runs_for_long_is_named() {
     let cycle = woken(&mut stream, DUE + 620 * US);
     let name = "blocked on logger-300 (OTHER), which ran";
     assert_eq!(causes(&cycle), [(name.into(), 602_000)]);
+}
+
+fn a_holder_that_was_stopped_is_named_with_that() {
+    let mut stream = blocked_from_20_us(holder(120), Left::Sleeping);
+    stream.switch(DUE + 30 * US, hog(), Left::Stopped);
+    stream.switch(DUE + 830 * US, holder(120), Left::Runnable);
+    let cycle = woken(&mut stream, DUE + 840 * US);
+    let name = "blocked on logger-300 (OTHER), which a signal or debugger had stopped";
+    let longest = causes(&cycle).into_iter().max_by_key(|(_, ns)| *ns);
+    assert_eq!(longest, Some((name.into(), 800_000)));
+    let cause = cycle.execution.iter().max_by_key(|piece| piece.ns());
+    let advice = wakepath_explain::remedy(&cause.unwrap().cause).unwrap();
+    assert!(
+        advice.contains("SIGSTOP") && advice.contains("logger"),
+        "{advice}"
+    );
 }
 
 fn a_chain_of_waits_is_followed_to_its_end() {
