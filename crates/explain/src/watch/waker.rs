@@ -35,7 +35,7 @@ pub(crate) struct Open {
     cpus: HashMap<u16, Vec<Key>>,
     threads: HashMap<u32, Thread>,
     tcp_timers: TcpTimers,
-    /// Threads that the data of such a timer woke last.
+    /// Threads that data of TCP's timer woke last.
     by_tcp_timers: HashSet<u32>,
 }
 

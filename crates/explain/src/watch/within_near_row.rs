@@ -41,13 +41,13 @@ pub(super) fn cycles(activations: Vec<Activation>) -> Vec<Activation> {
         let fixed: Vec<bool> = activations.iter().zip(&asked).map(is_fixed).collect();
         with_fixed_within(&activations, &fixed)
     });
-    // The one that leaves the fewest beside the row, and of those the smallest.
-    let best = found.min_by_key(|(beside, _)| *beside);
+    // The one that leaves the fewest off the row, and of those the smallest.
+    let best = found.min_by_key(|(off_row, _)| *off_row);
     best.map_or(activations, |(_, cycles)| cycles)
 }
 
 /// The cycles if the turns that begin with such sleeps lie within those of the others, which are near a row; and how many
-/// cycles are beside it.
+/// cycles are off it.
 fn with_fixed_within(turns: &[Activation], fixed: &[bool]) -> Option<(usize, Vec<Activation>)> {
     let others = turns.iter().zip(fixed).filter(|(_, is_fixed)| !**is_fixed);
     let others: Vec<Activation> = others.map(|(turn, _)| *turn).collect();
@@ -77,8 +77,8 @@ fn with_fixed_within(turns: &[Activation], fixed: &[bool]) -> Option<(usize, Vec
         }
     }
     let within = turns.len() - cycles.len();
-    let beside = cycles.iter().filter(|of| !is_on_row(of, rhythm)).count();
-    (within * 2 > turns.len() - others.len()).then_some((beside, cycles))
+    let off_row = cycles.iter().filter(|of| !is_on_row(of, rhythm)).count();
+    (within * 2 > turns.len() - others.len()).then_some((off_row, cycles))
 }
 
 fn is_on_row(of: &Activation, rhythm: Rhythm) -> bool {
@@ -97,7 +97,7 @@ fn is_for(asked_ns: u64, time_ns: u64) -> bool {
     asked_ns <= time_ns && time_ns - asked_ns <= TO_START_NS
 }
 
-/// The times that are asked for often and exactly, the most frequent first. What is left until a due time differs by what
+/// The times that are asked for often and exactly, the most frequent first. The rest until a due time differs by what
 /// turns take.
 fn times(mut asked_ns: Vec<u64>) -> Vec<u64> {
     asked_ns.sort_unstable();
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A loop in Python with a due time each 40 ms: in cycles of which `pauses` says so it sleeps for 7 ms between two parts
+    /// A loop in Python with a due time each 40 ms: in the cycles that `pauses` picks it sleeps for 7 ms between two parts
     /// of its work, and after each it sleeps for no time if `yields`.
     fn turns(pauses: fn(u64) -> bool, yields: bool, is_row: bool) -> Vec<Activation> {
         let (mut now_ns, mut turns) = (1_000 * MS, Vec::new());
