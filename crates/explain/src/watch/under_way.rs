@@ -29,11 +29,12 @@ pub(super) fn cycles_under_way(
     for (place, of) in turns.iter().enumerate() {
         let next = number(of.expiry_ns.saturating_sub(1)) + 1;
         let next_ns = (anchor_ns + next * period_ns).cast_unsigned();
-        let passes = next_ns + rhythm.beside_ns < of.end_ns;
+        // Near a row, a due time may come so much earlier. A turn of its own would follow if this one had not served it.
+        let passes = next_ns - rhythm.beside_ns < of.end_ns;
         if !passes || is_own(place) || served.binary_search(&next).is_ok() {
             continue;
         }
-        let begin_ns = of.switched_in_ns.max(next_ns);
+        let begin_ns = of.switched_in_ns.max(next_ns).min(of.end_ns);
         let cycle = Activation {
             programmed_ns: Some(next_ns),
             asked_at_ns: None,
@@ -145,6 +146,29 @@ mod tests {
             (Some(due_ns), due_ns)
         );
         assert_eq!((first.end_ns, first.run_ns), (108_330_000, 3_330_000));
+    }
+
+    #[test]
+    fn a_due_time_right_before_a_late_turn_of_another_row_is_served_by_it() {
+        // Python's time-outs are for up to 2.5 ms after a due time of its own.
+        let rhythm = Rhythm {
+            period_ns: 10 * MS,
+            anchor_ns: Some(10 * MS + 1_250_000),
+            beside_ns: 1_250_000,
+            ..Rhythm::new(&turns(2_000)).unwrap()
+        };
+        let late = Activation {
+            expiry_ns: 20 * MS + 690_000,
+            switched_in_ns: 20 * MS + 700_000,
+            ..turn(15_400, 6_150)
+        };
+        let found = cycles_under_way(
+            &[turn(10_500, 300), late, turn(30_500, 300)],
+            rhythm,
+            |of| of != 1,
+        );
+        let served = found.get(&1).map(|of| (of.programmed_ns, of.end_ns));
+        assert_eq!(served, Some((Some(21_250_000), late.end_ns)));
     }
 
     #[test]
