@@ -160,7 +160,11 @@ impl Activations {
                 }
                 if let Some(of) = self.threads.get_mut(&thread.id) {
                     match expiry {
-                        Some(expiry) if of.sleeps.is_own_timer(expiry.timer) => {
+                        Some(expiry)
+                            if of
+                                .sleeps
+                                .is_own_timer(expiry.timer, sends_signal(&expiry.function)) =>
+                        {
                             expiry.has_woken = true;
                             of.woken_by_timer(at_ns, cpu, expiry, thread.id);
                         }

@@ -57,6 +57,8 @@ pub(super) struct SleepCalls {
     is_waiting: bool,
     /// The time-out of the wait for any event that it is in.
     time_out: Option<Asked>,
+    /// Whether a time-out has ended such a wait.
+    has_timed_out: bool,
     /// The last such wait, if something ended it before its time-out at this time, and the thread made no call since: a
     /// signal, if the next is rt_sigreturn().
     ended: Option<(Asked, CutKey, u64)>,
@@ -126,12 +128,16 @@ impl SleepCalls {
         false
     }
 
-    /// Whether this is the timer of the sleep that the thread is in, or it is in none.
-    pub fn is_own_timer(&self, timer: u64) -> bool {
-        self.asked.is_none_or(|asked| asked.timer == timer)
+    /// Whether this is the timer of the sleep that the thread is in, or it is in none. The signal of another one cuts a wait
+    /// whose time-outs begin cycles.
+    pub fn is_own_timer(&self, timer: u64, sends_signal: bool) -> bool {
+        let wait = self.time_out.filter(|_| sends_signal && self.has_timed_out);
+        let asked = self.asked.or(wait);
+        asked.is_none_or(|asked| asked.timer == timer)
     }
 
-    pub fn woken_by_its_timer(&mut self) {
+    pub fn woken_by_its_timer(&mut self, timer: u64) {
+        self.has_timed_out |= self.time_out.is_some_and(|of| of.timer == timer);
         (self.asked, self.time_out) = (None, None);
     }
 

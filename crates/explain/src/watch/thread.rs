@@ -56,7 +56,7 @@ impl Thread {
     pub(super) fn woken_by_timer(&mut self, at_ns: u64, cpu: u16, expiry: &Expiry, thread: u32) {
         let timers = &mut self.activity.timers;
         *timers.entry(Arc::clone(&expiry.function)).or_default() += 1;
-        self.sleeps.woken_by_its_timer();
+        self.sleeps.woken_by_its_timer(expiry.timer);
         let woken_in = WokenIn::new(self.waits.call());
         if woken_in == WokenIn::Events {
             self.stints.woken(at_ns);
@@ -280,7 +280,7 @@ impl Thread {
                     // So does the freezer halt a thread. A page fault's wait is blocked.
                     self.by_timers.stopped();
                 }
-                self.by_timers.slept(at_ns, call);
+                self.by_timers.slept(at_ns, call, self.waits.argument());
             }
             self.fetches.slept();
             self.may_wait_for_others(left == Left::Sleeping);

@@ -158,11 +158,20 @@ impl Turns {
         }
     }
 
-    /// The thread goes to sleep, in a call of this kind.
-    pub(crate) fn slept(&mut self, at_ns: u64, call: WokenIn) {
+    /// The thread goes to sleep, in a call of this kind with this argument. If a timer that outlives sleeps began its turn in
+    /// that very wait for any event, as a timerfd does, it has served it.
+    pub(crate) fn slept(&mut self, at_ns: u64, call: WokenIn, argument: Option<CallArgument>) {
         if let Some(current) = self.current.as_mut().filter(|of| of.is_under_way()) {
             current.sleeps_since = Some(at_ns);
             let of = &current.activation;
+            if of.timer.is_some()
+                && of.woken_in == WokenIn::Events
+                && call == of.woken_in
+                && argument.is_some_and(|is| Some(is) == of.argument)
+            {
+                current.is_over = true;
+                return;
+            }
             if call != WokenIn::Unknown && call == of.woken_in {
                 current.slept = Some(Slept {
                     end_ns: of.end_ns,

@@ -8,6 +8,7 @@ wakepath_test_program::tests![
     a_sleep_that_a_signal_ends_is_a_cycle_that_runs_early_and_its_sender_is_named,
     a_sleep_that_is_resumed_after_a_signal_is_no_cycle_of_its_own,
     a_wait_for_any_event_is_cut_if_a_handler_runs_after_it,
+    a_wait_with_time_outs_is_cut_by_another_timers_signal,
     a_stop_in_the_sleep_delays_the_next_cycle_and_lengthens_none,
     a_sleep_whose_signal_comes_too_late_to_end_it_early_is_not_cut,
 ];
@@ -31,7 +32,18 @@ fn signalled(cut: &[u64], resumes: bool) -> ThreadActivity {
 
 /// The same of sleeps in this call, which the loop follows with this one.
 fn ended_early(sleeps_in: &str, then: &str, cut: &[u64], resumes: bool) -> ThreadActivity {
+    ended_by(None, (sleeps_in, then), cut, resumes)
+}
+
+/// The same, by a timer with this callback or by the hog.
+fn ended_by(
+    timer: Option<&str>,
+    (sleeps_in, then): (&str, &str),
+    cut: &[u64],
+    resumes: bool,
+) -> ThreadActivity {
     let sleep = || call(sleeps_in);
+    let number = 0xf000;
     let mut stream = Stream::new();
     stream.program(START - MS, LOOP, START);
     for turn in 0..40 {
@@ -42,9 +54,20 @@ fn ended_early(sleeps_in: &str, then: &str, cut: &[u64], resumes: bool) -> Threa
         } else {
             due + 7 * US
         };
+        if is_cut && let Some(function) = timer {
+            let function = function.into();
+            let entry = What::TimerExpiryEntry {
+                timer: number,
+                function,
+            };
+            stream.at(due - 305 * US, entry);
+        }
         if is_cut {
+            stream.wake(due - 304 * US, LOOP);
+            if timer.is_some() {
+                stream.at(due - 303 * US, What::TimerExpiryExit { timer: number });
+            }
             stream
-                .wake(due - 304 * US, LOOP)
                 .switch(due - 301 * US, LOOP, Left::Runnable)
                 .at(due - 300 * US, What::SystemCallExit)
                 .at(due - 300 * US + 100, call(then))
@@ -189,4 +212,16 @@ fn a_wait_for_any_event_is_cut_if_a_handler_runs_after_it() {
         let activity = ended_early("ppoll", then, &[12, 20, 31], resumes);
         assert!(activity.cut_sleeps.is_empty(), "{:?}", activity.cut_sleeps);
     }
+}
+
+fn a_wait_with_time_outs_is_cut_by_another_timers_signal() {
+    let calls = ("pselect6", "rt_sigreturn");
+    let activity = ended_by(Some("it_real_fn"), calls, &[12, 20, 31], false);
+    let [cut] = &activity.cut_sleeps[..] else {
+        panic!("{:?}", activity.cut_sleeps);
+    };
+    let by = CutBy::Timer("it_real_fn".into());
+    assert_eq!((&cut.by, cut.times, cut.early_ns), (&by, 3, 304_000));
+    let task = activity.tasks().unwrap().remove(0);
+    assert_eq!((task.rhythm.period_ns, task.row().samples.len()), (MS, 39));
 }

@@ -3,7 +3,7 @@
 
 use crate::hand_made::{HOG, LOOP, MS, START, Stream, US, thread};
 use wakepath_explain::watch::{BegunBy, Task, Waker};
-use wakepath_timeline::{Left, What};
+use wakepath_timeline::{CallArgument, Left, What};
 
 wakepath_test_program::tests![
     a_sleeper_for_a_time_that_is_often_late_has_the_period_that_it_asks_for,
@@ -11,6 +11,7 @@ wakepath_test_program::tests![
     a_thread_that_computes_the_time_to_its_next_due_time_does_not_sleep_for_a_time,
     each_timer_of_an_event_loop_is_a_task_of_its_own,
     a_sleep_within_the_turns_of_a_timer_is_part_of_them,
+    what_an_event_loop_serves_after_a_timer_is_no_part_of_its_cycle,
     due_times_on_the_wall_clock_are_exact_and_its_steps_are_told,
     a_clock_that_is_set_back_makes_no_latency,
     turns_without_a_period_are_recorded_in_their_order,
@@ -101,8 +102,13 @@ fn a_thread_that_computes_the_time_to_its_next_due_time_does_not_sleep_for_a_tim
 const TIMERS: [(u64, u64); 2] = [(0xa000, 10 * MS), (0xb000, 33 * MS)];
 
 /// A thread that waits for two timerfds; where both expire at once it is woken once and reads both. Within each turn
-/// of the first it sleeps for 100 µs, if `naps`.
-fn event_loop(naps: bool) -> Stream {
+/// of the first it sleeps for 100 µs, if `naps`; 2 ms after each turn it serves an event of another thread's for 50 µs, if
+/// `serves`.
+fn event_loop(naps: bool, serves: bool) -> Stream {
+    let waits = || What::SystemCallEntry {
+        name: "epoll_wait".into(),
+        argument: Some(CallArgument::Descriptor(5)),
+    };
     let mut stream = Stream::new();
     let mut dues: Vec<(u64, usize)> = Vec::new();
     for (which, (_, period)) in TIMERS.iter().enumerate() {
@@ -138,6 +144,9 @@ fn event_loop(naps: bool) -> Stream {
             at += 3 * US;
         }
         stream.switch(due + 20 * US, LOOP, Left::Runnable);
+        if serves {
+            stream.at(due + 21 * US, What::SystemCallExit);
+        }
         let mut at = due + 30 * US;
         for which in [Some(which), both].into_iter().flatten() {
             stream.at(at, start(which, due + TIMERS[which].1));
@@ -151,13 +160,34 @@ fn event_loop(naps: bool) -> Stream {
                 .switch(at + 110 * US, LOOP, Left::Runnable);
             at += 150 * US;
         }
+        if serves {
+            stream.at(at - US, waits());
+        }
         stream.switch(at, HOG, Left::Sleeping);
+        if serves {
+            stream
+                .wake(at + 2 * MS, LOOP)
+                .switch(at + 2 * MS + 5 * US, LOOP, Left::Runnable)
+                .at(at + 2 * MS + 6 * US, What::SystemCallExit)
+                .at(at + 2 * MS + 50 * US, waits())
+                .switch(at + 2 * MS + 55 * US, HOG, Left::Sleeping);
+        }
     }
     stream
 }
 
+fn what_an_event_loop_serves_after_a_timer_is_no_part_of_its_cycle() {
+    let execution_ns = |stream: &mut Stream| {
+        let tasks = tasks(stream);
+        let row = tasks[0].row();
+        (tasks.len(), row.samples[1].execution_ns())
+    };
+    assert_eq!(execution_ns(&mut event_loop(false, false)), (2, 50_000));
+    assert_eq!(execution_ns(&mut event_loop(false, true)), (2, 50_000));
+}
+
 fn each_timer_of_an_event_loop_is_a_task_of_its_own() {
-    let tasks = tasks(&mut event_loop(false));
+    let tasks = tasks(&mut event_loop(false, false));
     assert_eq!(tasks.len(), 2);
     for (task, (_, period)) in tasks.iter().zip(TIMERS) {
         assert_eq!(
@@ -185,7 +215,7 @@ fn each_timer_of_an_event_loop_is_a_task_of_its_own() {
 }
 
 fn a_sleep_within_the_turns_of_a_timer_is_part_of_them() {
-    let tasks = tasks(&mut event_loop(true));
+    let tasks = tasks(&mut event_loop(true, false));
     let periods: Vec<u64> = tasks.iter().map(|task| task.rhythm.period_ns).collect();
     assert_eq!(periods, [10 * MS, 33 * MS]);
     let row = tasks[0].row();
