@@ -1,11 +1,15 @@
 //! The budgets of CPU time that the loops' threads can run out of, and the timers that fill them up again. Facts of
 //! the machine show which budgets there are; the events show when one was used up.
 
+use crate::fair_server;
 use std::collections::VecDeque;
 use wakepath_timeline::{Budget, KernelEvent, What};
 
 /// Callbacks that fill up a group's CPU quota (`kernel/sched/fair.c`).
 const QUOTA_TIMERS: [&str; 2] = ["sched_cfs_period_timer", "sched_cfs_slack_timer"];
+
+/// Callback that fills up a DEADLINE thread's reservation (`kernel/sched/deadline.c`).
+const RESERVATION_TIMERS: [&str; 1] = [fair_server::TIMER];
 
 /// The longest period in which a quota can be granted (`max_bw_quota_period_us`, `kernel/sched/core.c`), in nanoseconds.
 pub(crate) const LONGEST_QUOTA_PERIOD_NS: u64 = 1_000_000_000;
@@ -63,25 +67,43 @@ impl Budgets {
     }
 }
 
-/// The instants at which quotas were filled up, on any CPU.
-#[derive(Debug, Default)]
-pub(crate) struct Refills(VecDeque<u64>);
+/// The instants at which budgets of one kind were filled up, on any CPU.
+#[derive(Debug)]
+pub(crate) struct Refills {
+    timers: &'static [&'static str],
+    at_ns: VecDeque<u64>,
+}
 
 impl Refills {
+    /// Of control groups' quotas.
+    pub(crate) fn of_quotas() -> Self {
+        Self::by(&QUOTA_TIMERS)
+    }
+
+    /// Of DEADLINE threads' reservations.
+    pub(crate) fn of_reservations() -> Self {
+        Self::by(&RESERVATION_TIMERS)
+    }
+
+    fn by(timers: &'static [&'static str]) -> Self {
+        let at_ns = VecDeque::new();
+        Self { timers, at_ns }
+    }
+
     pub(crate) fn event(&mut self, event: &KernelEvent) {
         if let What::TimerExpiryEntry { function, .. } = &event.what
-            && QUOTA_TIMERS.contains(&&**function)
+            && self.timers.contains(&&**function)
         {
-            if self.0.len() == MOST_REFILLS {
-                self.0.pop_front();
+            if self.at_ns.len() == MOST_REFILLS {
+                self.at_ns.pop_front();
             }
-            self.0.push_back(event.at_ns);
+            self.at_ns.push_back(event.at_ns);
         }
     }
 
     /// The last one after an instant and up to another.
     pub(crate) fn last_in(&self, after_ns: u64, to_ns: u64) -> Option<u64> {
-        let mut latest = self.0.iter().rev().copied();
+        let mut latest = self.at_ns.iter().rev().copied();
         latest
             .find(|&at_ns| at_ns <= to_ns)
             .filter(|&at_ns| at_ns > after_ns)

@@ -8,7 +8,7 @@ use foldhash::HashMap;
 use wakepath_timeline::{KernelEvent, Thread, What};
 
 /// Callback of the timers of reservations, the fair server's included (`kernel/sched/deadline.c`).
-const TIMER: &str = "dl_task_timer";
+pub(crate) const TIMER: &str = "dl_task_timer";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Server {

@@ -59,6 +59,8 @@ pub(crate) struct Window<'a> {
     pub budgets: &'a Budgets,
     pub places: &'a Places,
     pub refills: &'a Refills,
+    /// Those of DEADLINE threads.
+    pub reservations: &'a Refills,
 }
 
 /// Pieces of the latency, and how the thread was woken.

@@ -50,6 +50,7 @@ impl Explainer {
             }
         }
         self.refills.event(event);
+        self.reservations.event(event);
         let hold = self.holds.event(event, self.threads.given(event));
         let at_ns = self.cpus[index].event(event, hold);
         if let What::Inherits {

@@ -78,6 +78,7 @@ pub struct Explainer {
     untold_switch_ins: SwitchIns,
     threads: Threads,
     refills: Refills,
+    reservations: Refills,
     program: Program,
     stoppers: Stoppers,
     senders: Senders,
@@ -116,7 +117,8 @@ impl Explainer {
             untold: Untold::default(),
             untold_switch_ins: SwitchIns::default(),
             threads: Threads::default(),
-            refills: Refills::default(),
+            refills: Refills::of_quotas(),
+            reservations: Refills::of_reservations(),
             program,
             stoppers: Stoppers::default(),
             senders: Senders::default(),
@@ -260,6 +262,7 @@ impl Explainer {
             budgets: &self.options.budgets,
             places: &self.options.places,
             refills: &self.refills,
+            reservations: &self.reservations,
         };
         let (latency, woken) = path::latency(&window, &sample);
         let (execution, waits_within) = path::execution(&window, &sample);

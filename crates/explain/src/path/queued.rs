@@ -127,6 +127,15 @@ impl Cut<'_> {
         stretch: Stretch,
     ) -> u64 {
         let budgets = self.window.budgets;
+        // A DEADLINE thread is let go by a timer of its own, while any other may run.
+        if let Some(priority) = priority.filter(|priority| *priority < 0) {
+            let filled_up = self.window.reservations.last_in(from_ns, to_ns);
+            let let_go = filled_up.filter(|at_ns| to_ns - at_ns <= LET_GO_NS);
+            let until_ns = let_go.unwrap_or(from_ns);
+            let cause = self.throttled(&nobody(), priority, Given::Unknown);
+            self.push(from_ns, until_ns, stretch, cause);
+            return until_ns;
+        }
         let is_ordinary = |priority: &i32| *priority >= 100;
         let (Some(priority), Some(quota)) = (priority.filter(is_ordinary), &budgets.quota) else {
             return from_ns;

@@ -12,6 +12,7 @@ wakepath_test_program::tests![
     an_idle_cpu_shows_that_a_ready_thread_was_stopped,
     a_wait_without_a_refill_is_the_neighbour_s,
     a_group_s_real_time_budget_is_one_cause_whoever_ran_instead,
+    a_deadline_thread_is_throttled_until_its_own_timer_whoever_runs,
     a_reservation_s_timer_right_before_shows_that_the_fair_server_chose,
 ];
 
@@ -228,4 +229,21 @@ fn a_reservation_s_timer_right_before_shows_that_the_fair_server_chose() {
         stream.at(at_ns + 2 * US, what);
     });
     assert!(!named(&deferred), "{deferred:?}");
+}
+
+fn a_deadline_thread_is_throttled_until_its_own_timer_whoever_runs() {
+    let of = |function: &str| {
+        let mut stream = Stream::with(hog(), thread(LOOP, "loop", -1));
+        stream.timer(DUE + 2 * US);
+        stream.softirq(DUE + MS, DUE + MS + 5 * US, 7);
+        let at_ns = DUE + 9 * MS;
+        stream.at(at_ns, What::InterruptEntry(Interrupt::LocalTimer));
+        stream.expiry(at_ns + US, function);
+        stream.at(at_ns + 2 * US, What::TimerExpiryExit { timer: 7 });
+        stream.at(at_ns + 3 * US, What::InterruptExit(Interrupt::LocalTimer));
+        stream.run(at_ns + 5 * US, DUE, Left::Runnable);
+        of_kind(&stream.explain()[0], "throttled")
+    };
+    assert!(of("dl_task_timer") > 8_900_000);
+    assert_eq!(of("tick_nohz_handler"), 0);
 }
