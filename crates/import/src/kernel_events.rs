@@ -8,6 +8,7 @@ use crate::wakeups::Woken;
 use crate::{Asked, ImportError, Imported, KernelTrace, Row, Thread, Values, wakeups};
 use std::collections::BTreeMap;
 use wakepath_explain::watch::{Activation, Activations, BegunBy, Task, ThreadActivity};
+use wakepath_timeline::count::counted;
 use wakepath_timeline::duration::length;
 use wakepath_timeline::{DueTimes, KernelEvent, Lack, Left, Sample, ThreadName, What};
 
@@ -75,6 +76,11 @@ pub(crate) fn imported(recording: Recording, asked: &Asked<'_>) -> Result<Import
     for (number, found) in chosen {
         let own_name = found.name.to_string();
         let activity = activities.remove(&number).unwrap_or_default();
+        for lack in unrecorded(&activity, &own_name) {
+            if !lacks.contains(&lack) {
+                lacks.push(lack);
+            }
+        }
         let tasks = tasks(&activity, asked.period_ns, &own_name)?;
         let made = tasks.iter().filter_map(|task| {
             // Name the tasks of one thread by their difference.
@@ -136,6 +142,22 @@ pub(crate) fn imported(recording: Recording, asked: &Asked<'_>) -> Result<Import
         // FIFO or RR, OTHER or BATCH: the events have the priority alone.
         ..Imported::default()
     })
+}
+
+/// More of a thread's turns without a recorded beginning than one in so many look like skipped periods.
+const MOST_UNRECORDED: u64 = 100;
+
+/// Data that a thread lacks whose switches or wake-ups the kernel did not record, as some leave them out when idle ends.
+fn unrecorded(activity: &ThreadActivity, name: &str) -> Vec<Lack> {
+    let missing = activity.untold_switches + activity.unseen_wake_ups;
+    let turns = activity.activations.len().max(activity.handed.len()) as u64;
+    if missing == 0 || missing * MOST_UNRECORDED <= turns {
+        return Vec::new();
+    }
+    let many = counted(missing, "wake-up or switch", "wake-ups or switches");
+    let why =
+        format!("{many} of {name} that the kernel left out: these cycles may be there or not");
+    vec![Lack::SkippedPeriods, Lack::Other(why)]
 }
 
 /// Activity of the wanted threads. Lost events cut nothing here: see [`Gaps`].
