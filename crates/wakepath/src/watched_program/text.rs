@@ -47,10 +47,8 @@ pub fn in_short(figures: &Figures, most: usize) -> String {
         let threads = most.max(LEAST);
         if shown.len() > threads {
             let leads = leading(all);
-            // Threads that others wake are late by them.
-            let has_timer = |of: &Watched| of.is_periodic && of.woken_by.is_none();
             shown.sort_by_cached_key(|of| {
-                Reverse((Some(of.thread_id) == leads, has_timer(of), latest(of)))
+                Reverse((Some(of.thread_id) == leads, rank(of), latest(of)))
             });
             shown.truncate(threads);
         }
@@ -76,6 +74,20 @@ fn chains(figures: &Figures, most: usize) -> String {
     match text.is_empty() {
         true => text,
         false => format!("\n{text}"),
+    }
+}
+
+/// How much a thread matters in a short answer. One that others wake is late by them, unless it is to be on time.
+fn rank(of: &Watched) -> u8 {
+    let lasted_ns = of.response_ns.as_ref().map_or(0, |response| response.max);
+    let is_late =
+        of.skipped.is_some_and(|skipped| skipped > 0) || lasted_ns > of.period_ns.cast_signed();
+    let has_timer = of.is_periodic && of.woken_by.is_none();
+    match (has_timer, is_late) {
+        (true, true) => 3,
+        (false, true) if of.policy.is_real_time() => 2,
+        (true, false) => 1,
+        (false, _) => 0,
     }
 }
 
