@@ -5,9 +5,11 @@
 
 use crate::call::{Call, accepts, receives};
 use crate::cause::{Cause, RanIn};
+use crate::cpu::Context;
 use crate::cycle::{Explained, Piece, Stretch};
 use crate::path::{WaitWithin, overrun};
 use crate::resolve::Raw;
+use crate::track::{Happened, Track};
 use crate::wait::{Meanwhile, Source, Wait};
 use std::collections::{BTreeMap, BTreeSet};
 use wakepath_timeline::CallTarget;
@@ -18,12 +20,13 @@ pub(crate) fn is_in(pieces: &[Piece]) -> bool {
 }
 
 /// Names the thread's own running between a cycle's due time and its beginning, except for the last `path_ns`, which its way
-/// to the cycle takes: the cycle before, or if it has waited for any event since, another event. So is all that a thread does
+/// to the cycle takes: the cycle before, or if it has waited for any event since, another event, which `served` names. So is all that a thread does
 /// `until_next_wake_up` before it takes what woke it.
 pub(crate) fn name_before(
     pieces: &mut [Piece],
     path_ns: u64,
     (previous, until_next_wake_up): (Option<&Explained>, bool),
+    served: Option<&Source>,
 ) {
     let waited = |piece: &Piece| match &piece.cause {
         Cause::Awaiting => true,
@@ -48,8 +51,23 @@ pub(crate) fn name_before(
         let before = previous.filter(|before| piece.from_ns < before.sample.end_ns);
         piece.cause = match before {
             Some(before) if !before.execution.iter().any(waited) => overrun(),
-            _ => Cause::OtherWork(Source::Own),
+            _ => Cause::OtherWork(served.cloned().unwrap_or(Source::Own)),
         };
+    }
+}
+
+/// What woke a thread last before an instant, if that was no timer.
+pub(crate) fn served_at(track: &Track, at_ns: u64) -> Option<Source> {
+    let marks = track.marks().iter().rev();
+    let mut before = marks.filter(|mark| mark.at_ns <= at_ns);
+    let from = before.find_map(|mark| match &mark.what {
+        Happened::Waking { from, .. } => Some(from),
+        _ => None,
+    });
+    match from? {
+        Context::Thread(waker) => Some(Source::Thread(waker.clone())),
+        Context::Interrupt(handler) => Some(Source::Handler(handler.clone())),
+        Context::Timer { .. } | Context::Unknown => None,
     }
 }
 
@@ -159,7 +177,9 @@ pub(crate) fn name_taken(pieces: &mut [Piece], usually: &BTreeSet<String>) {
 mod tests {
     use super::*;
     use crate::cycle::WokenBy;
-    use wakepath_timeline::Sample;
+    use crate::track::Mark;
+    use crate::wait::Handler;
+    use wakepath_timeline::{Sample, SoftIrq, Thread, ThreadName};
 
     const PATH_NS: u64 = 20_000;
 
@@ -188,7 +208,12 @@ mod tests {
             piece((1_000_000, 4_000_000), stretch, Cause::Path),
             piece((4_000_000, 4_000_000 + PATH_NS), stretch, Cause::Path),
         ];
-        name_before(&mut pieces, PATH_NS, (Some(&before), until_next_wake_up));
+        name_before(
+            &mut pieces,
+            PATH_NS,
+            (Some(&before), until_next_wake_up),
+            None,
+        );
         let [first, last] = pieces;
         assert_eq!(last.cause, Cause::Path, "its way takes so long");
         first.cause
@@ -217,9 +242,34 @@ mod tests {
             piece(ns, Stretch::NotAsleep, cause)
         };
         let mut pieces: Vec<Piece> = (0..101).map(piece).collect();
-        name_before(&mut pieces, PATH_NS, (None, true));
+        let mut served = pieces.clone();
+        name_before(&mut pieces, PATH_NS, (None, true), None);
         let own = Cause::OtherWork(Source::Own);
         assert_eq!(pieces.iter().filter(|of| of.cause == own).count(), 50);
         assert_eq!(pieces[100].cause, Cause::Path);
+        let network = Source::Handler(Handler::SoftIrq(SoftIrq::NET_RX));
+        name_before(&mut served, PATH_NS, (None, true), Some(&network));
+        assert_eq!(served[0].cause, Cause::OtherWork(network));
+    }
+
+    #[test]
+    fn what_a_thread_serves_is_what_woke_it_last() {
+        let thread = Thread {
+            id: 9,
+            name: ThreadName::new(b"can_rx"),
+            priority: 120,
+        };
+        let mut track = Track::default();
+        let mut woken = |at_ns, from| {
+            track.push(Mark {
+                at_ns,
+                cpu: 0,
+                what: Happened::Waking { from, priority: 19 },
+            });
+        };
+        woken(10, Context::Thread(thread.clone()));
+        woken(50, Context::Unknown);
+        assert_eq!(served_at(&track, 20), Some(Source::Thread(thread)));
+        assert_eq!((served_at(&track, 5), served_at(&track, 60)), (None, None));
     }
 }

@@ -8,6 +8,7 @@ use crate::path::WaitWithin;
 use crate::placement::Placed;
 use crate::share_out::{self, excess, give};
 use crate::stacks::Place;
+use crate::wait::Source;
 use crate::{home, other_work, waits_ends, work};
 use foldhash::{HashMap, HashMapExt};
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,6 +67,8 @@ pub(crate) struct Raw {
     pub faults_are: Cause,
     pub frequency_changed: bool,
     pub never_still: bool,
+    /// What woke the thread last before the cycle was due, if that was no timer.
+    pub served: Option<Source>,
     /// Whether system calls of the loop were recorded.
     pub calls_recorded: bool,
     /// As in [`crate::LoopThread`].
@@ -176,7 +179,8 @@ pub(crate) fn resolve(mut raw: Raw, usual: &Usual, previous: Option<&Explained>)
     }
     // Not of `user_ns`, which in such a cycle is what else the thread did.
     let path_ns = TIMES_USUAL * (usual.waking_ns + usual.switch_ns);
-    other_work::name_before(pieces, path_ns, (previous, raw.until_next_wake_up));
+    let served = raw.served.as_ref();
+    other_work::name_before(pieces, path_ns, (previous, raw.until_next_wake_up), served);
     for (stretch, usual_ns) in [
         (Stretch::InterruptToExpiry, usual.interrupt_ns),
         (Stretch::ExpiryToWaking, usual.expiry_ns),

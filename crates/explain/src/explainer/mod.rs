@@ -15,6 +15,7 @@ use crate::idle_exit::IdleExits;
 use crate::interference::Interference;
 use crate::loop_thread::LoopThread;
 use crate::other_tasks::OtherTasks;
+use crate::other_work;
 use crate::overheads::Overheads;
 use crate::own::Own;
 use crate::path::{self, Window};
@@ -285,6 +286,7 @@ impl Explainer {
             faults_in_work: faulted(sample.wake_ns, sample.end_ns),
             faults_are: faults::cause(&of.track, sample.due_ns, sample.end_ns),
             never_still: self.options.never_still,
+            served: other_work::served_at(&of.track, sample.due_ns),
             calls_recorded: of.calls,
             stacks_recorded: self.options.places.are_recorded(),
             until_next_wake_up: of.until_next_wake_up,
