@@ -203,16 +203,7 @@ mod tests {
 
     #[test]
     fn large_waits_are_answered_alone_and_small_ones_by_their_kind_of_fix() {
-        let wait = Cause::Blocked(Box::new(Wait {
-            chain: Vec::new(),
-            meanwhile: Meanwhile::Ran,
-            uninterruptible: false,
-            call: None,
-            place: None,
-            inferred: false,
-            there: None,
-            doing: None,
-        }));
+        let wait = Cause::Blocked(Wait::new(Vec::new(), Meanwhile::Ran, None).into());
         let read = Some((&fix::READ_ELSEWHERE, "read elsewhere"));
         let hold = |of: &'static str| Some((&fix::SHORT_HOLD, of));
         let all = [

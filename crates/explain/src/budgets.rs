@@ -1,15 +1,14 @@
 //! The budgets of CPU time that the loops' threads can run out of, and the timers that fill them up again. Facts of
 //! the machine show which budgets there are; the events show when one was used up.
 
-use crate::fair_server;
 use std::collections::VecDeque;
 use wakepath_timeline::{Budget, KernelEvent, What};
 
 /// Callbacks that fill up a group's CPU quota (`kernel/sched/fair.c`).
 const QUOTA_TIMERS: [&str; 2] = ["sched_cfs_period_timer", "sched_cfs_slack_timer"];
 
-/// Callback that fills up a DEADLINE thread's reservation (`kernel/sched/deadline.c`).
-const RESERVATION_TIMERS: [&str; 1] = [fair_server::TIMER];
+/// Callback that fills up a reservation, a DEADLINE thread's or the fair server's (`kernel/sched/deadline.c`).
+pub(crate) const RESERVATION_TIMER: &str = "dl_task_timer";
 
 /// The longest period in which a quota can be granted (`max_bw_quota_period_us`, `kernel/sched/core.c`), in nanoseconds.
 pub(crate) const LONGEST_QUOTA_PERIOD_NS: u64 = 1_000_000_000;
@@ -82,7 +81,7 @@ impl Refills {
 
     /// Of DEADLINE threads' reservations.
     pub(crate) fn of_reservations() -> Self {
-        Self::by(&RESERVATION_TIMERS)
+        Self::by(&[RESERVATION_TIMER])
     }
 
     fn by(timers: &'static [&'static str]) -> Self {

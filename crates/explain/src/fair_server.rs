@@ -2,13 +2,11 @@
 //! callback of its own timer comes right before the switch with which that begins, and the timer is started again when it
 //! ends.
 
+use crate::budgets::RESERVATION_TIMER;
 use crate::cause::is_stopper;
 use crate::holds::Given;
 use foldhash::HashMap;
 use wakepath_timeline::{KernelEvent, Thread, What};
-
-/// Callback of the timers of reservations, the fair server's included (`kernel/sched/deadline.c`).
-pub(crate) const TIMER: &str = "dl_task_timer";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Server {
@@ -26,11 +24,11 @@ impl FairServers {
     /// Takes any event but a switch.
     pub fn event(&mut self, event: &KernelEvent) {
         match &event.what {
-            What::TimerExpiryEntry { function, .. } if &**function == TIMER => {
+            What::TimerExpiryEntry { function, .. } if &**function == RESERVATION_TIMER => {
                 self.0.entry(event.cpu).or_insert(Server::Expired);
             }
             // The server waits until its threads must run, or has used up its share.
-            What::TimerStart { function, .. } if &**function == TIMER => {
+            What::TimerStart { function, .. } if &**function == RESERVATION_TIMER => {
                 self.0.remove(&event.cpu);
             }
             What::Lost { .. } => {

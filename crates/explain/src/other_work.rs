@@ -20,8 +20,8 @@ pub(crate) fn is_in(pieces: &[Piece]) -> bool {
 }
 
 /// Names the thread's own running between a cycle's due time and its beginning, except for the last `path_ns`, which its way
-/// to the cycle takes: the cycle before, or if it has waited for any event since, another event, which `served` names. So is all that a thread does
-/// `until_next_wake_up` before it takes what woke it.
+/// to the cycle takes: the cycle before, or if it has waited for any event since, another event, which `served` names. So is
+/// all that a thread does `until_next_wake_up` before it takes what woke it.
 pub(crate) fn name_before(
     pieces: &mut [Piece],
     path_ns: u64,

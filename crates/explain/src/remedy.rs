@@ -244,19 +244,11 @@ mod tests {
                 name: ThreadName::new(name),
                 priority: 120,
             };
-            let wait = Wait {
-                chain: vec![of],
-                meanwhile: Meanwhile::Ran,
-                uninterruptible: false,
-                call: Some(Call {
-                    name: call.into(),
-                    target: None,
-                }),
-                place: None,
-                inferred: false,
-                there: None,
-                doing: None,
+            let call = Call {
+                name: call.into(),
+                target: None,
             };
+            let wait = Wait::new(vec![of], Meanwhile::Ran, Some(call));
             remedy(&Cause::Blocked(wait.into())).unwrap()
         };
         // Java's garbage collector holds no lock.
@@ -304,19 +296,10 @@ mod tests {
     #[test]
     fn a_wait_for_a_peer_is_a_socket_s_and_ends_with_a_time_out() {
         let wait = |name: &str, target: Option<CallTarget>| {
-            let wait = Cause::Blocked(Box::new(Wait {
-                chain: Vec::new(),
-                meanwhile: Meanwhile::Device(Handler::SoftIrq(SoftIrq::TIMER)),
-                uninterruptible: false,
-                call: Some(Call {
-                    name: name.into(),
-                    target,
-                }),
-                place: None,
-                inferred: false,
-                there: None,
-                doing: None,
-            }));
+            let name = name.into();
+            let timed_out = Meanwhile::Device(Handler::SoftIrq(SoftIrq::TIMER));
+            let wait = Wait::new(Vec::new(), timed_out, Some(Call { name, target }));
+            let wait = Cause::Blocked(wait.into());
             (wait.to_string(), remedy(&wait).unwrap())
         };
         for name in ["connect", "accept", "accept4"] {

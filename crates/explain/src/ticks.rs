@@ -5,8 +5,8 @@ use wakepath_timeline::{KernelEvent, What};
 
 /// What kernels are built with (`CONFIG_HZ`), in nanoseconds.
 const PERIODS_NS: [u64; 4] = [1_000_000, 3_333_333, 4_000_000, 10_000_000];
-/// An interval is a tick within this share of it, one in so many.
-const NEAR: u64 = 20;
+/// An interval is a tick's within this percentage of it.
+const NEAR_PERCENT: u64 = 5;
 /// Intervals of one length that show it.
 const LEAST: u64 = 10;
 
@@ -31,7 +31,7 @@ impl Ticks {
         };
         let interval_ns = event.at_ns.saturating_sub(last_ns);
         for (period_ns, count) in PERIODS_NS.iter().zip(&mut self.counts) {
-            *count += u64::from(interval_ns.abs_diff(*period_ns) <= period_ns / NEAR);
+            *count += u64::from(interval_ns.abs_diff(*period_ns) * 100 <= period_ns * NEAR_PERCENT);
         }
     }
 

@@ -97,6 +97,20 @@ impl fmt::Display for Source {
 }
 
 impl Wait {
+    /// Of what the events show alone; no stack has told where in the program.
+    pub(crate) fn new(chain: Vec<Thread>, meanwhile: Meanwhile, call: Option<Call>) -> Self {
+        Self {
+            chain,
+            meanwhile,
+            uninterruptible: false,
+            call,
+            place: None,
+            inferred: false,
+            there: None,
+            doing: None,
+        }
+    }
+
     /// The word for it in scripts.
     pub(crate) fn kind(&self) -> &'static str {
         match (&self.meanwhile, self.chain.is_empty()) {
@@ -246,16 +260,11 @@ mod tests {
                 name: ThreadName::new(name.to_string().as_bytes()),
                 priority: 120,
             };
-            let wait = Wait {
-                chain: names.chars().map(thread).collect(),
-                meanwhile: Meanwhile::Unknown,
-                uninterruptible: false,
-                call: None,
-                place: None,
-                inferred: false,
-                there: None,
-                doing: None,
-            };
+            let wait = Wait::new(
+                names.chars().map(thread).collect(),
+                Meanwhile::Unknown,
+                None,
+            );
             let said = wait.grouped(&|of: &Thread| Thread {
                 id: 0,
                 ..of.clone()

@@ -144,14 +144,14 @@ pub(crate) fn imported(recording: Recording, asked: &Asked<'_>) -> Result<Import
     })
 }
 
-/// More of a thread's turns without a recorded beginning than one in so many look like skipped periods.
-const MOST_UNRECORDED: u64 = 100;
+/// Turns without a recorded beginning look like skipped periods, if they are more than this percentage of a thread's.
+const MOST_UNRECORDED_PERCENT: u64 = 1;
 
 /// Data that a thread lacks whose switches or wake-ups the kernel did not record, as some leave them out when idle ends.
 fn unrecorded(activity: &ThreadActivity, name: &str) -> Vec<Lack> {
     let missing = activity.untold_switches + activity.unseen_wake_ups;
     let turns = activity.activations.len().max(activity.handed.len()) as u64;
-    if missing == 0 || missing * MOST_UNRECORDED <= turns {
+    if missing * 100 <= turns * MOST_UNRECORDED_PERCENT {
         return Vec::new();
     }
     let many = counted(missing, "wake-up or switch", "wake-ups or switches");

@@ -89,9 +89,9 @@ impl Trace {
         self.blocks.iter().map(of).sum()
     }
 
-    /// All events in time order over the CPUs, to [`Trace::complete_to_ns`]. Each CPU's events keep the kernel's order: if its
-    /// timestamps go backwards, so do the events'. Memory is bounded by one block for each CPU,
-    /// however long the trace is.
+    /// All events in time order over the CPUs, to [`Trace::complete_to_ns`]. Each CPU's events keep the kernel's order:
+    /// if its timestamps go backwards, so do the events'. Memory is bounded by one block for each CPU, however long
+    /// the trace is.
     ///
     /// # Errors
     /// [`ArchiveError::Io`] if the file can't be opened; an item is an error if a block is damaged,

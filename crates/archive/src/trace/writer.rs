@@ -112,8 +112,8 @@ impl TraceWriter {
         cpus.into_iter().try_for_each(|cpu| self.flush_cpu(cpu))
     }
 
-    /// [`TraceWriter::flush`], and a note for who follows the trace, or reads it after a kill: every event before this instant, in nanoseconds on
-    /// `CLOCK_MONOTONIC`, has been appended.
+    /// [`TraceWriter::flush`], and a note for who follows the trace, or reads it after a kill: every event before this
+    /// instant, in nanoseconds on `CLOCK_MONOTONIC`, has been appended.
     ///
     /// # Errors
     /// As [`TraceWriter::append`].

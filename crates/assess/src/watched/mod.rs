@@ -19,7 +19,7 @@ mod waking;
 pub use activity::{RowOf, Seen, activity, comes_without_period, rows, sleeps_for_time};
 pub use chain::{ChainCause, ChainPart, ThreadChain};
 pub use figures::{Figures, Watched};
-pub use finding::{Finding, Together};
+pub use finding::{Finding, Together, WaitEnds};
 pub use gaps::{gaps, shows_each_cycle, with_passed};
 pub use kept_figures::{KeptFigures, KeptFiguresError};
 pub use not_judged::NotJudged;

@@ -107,15 +107,11 @@ impl Cut<'_> {
 
     /// A sleep of the loop's own.
     pub(super) fn slept(&mut self, from_ns: u64, to_ns: u64, stretch: Stretch) {
+        let call = self.window.track.call_at(from_ns).cloned();
         let sleep = Wait {
-            chain: Vec::new(),
-            meanwhile: Meanwhile::Slept,
-            uninterruptible: false,
-            call: self.window.track.call_at(from_ns).cloned(),
             place: self.place(self.window.thread, self.window.track, from_ns),
             inferred: self.window.track.left_unseen(from_ns),
-            there: None,
-            doing: None,
+            ..Wait::new(Vec::new(), Meanwhile::Slept, call)
         };
         self.push(from_ns, to_ns, stretch, Cause::Blocked(sleep.into()));
     }

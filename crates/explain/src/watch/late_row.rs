@@ -31,7 +31,7 @@ pub(super) fn period_ns(turns: &[Activation], usual_ns: u64) -> Option<u64> {
     let whole = intervals.filter(|ns| ns.is_multiple_of(period_ns)).count();
     let is_for_next = |of: &&Activation| {
         let times = of.programmed_ns.zip(of.asked_at_ns);
-        times.is_some_and(|(for_ns, asked_ns)| for_ns <= asked_ns + period_ns)
+        times.is_some_and(|(for_ns, asked_ns)| for_ns.saturating_sub(asked_ns) <= period_ns)
     };
     let for_next = turns.iter().filter(is_for_next).count();
     let is_row = whole * 100 >= (dues_ns.len() - 1) * WHOLE_OF_HUNDRED

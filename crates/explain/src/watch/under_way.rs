@@ -29,8 +29,8 @@ pub(super) fn cycles_under_way(
     for (place, of) in turns.iter().enumerate() {
         let next = number(of.expiry_ns.saturating_sub(1)) + 1;
         let next_ns = (anchor_ns + next * period_ns).cast_unsigned();
-        // Near a row, a due time may come so much earlier. A turn of its own would follow if this one had not served it.
-        let passes = next_ns - rhythm.beside_ns < of.end_ns;
+        // Near a row, a due time may come a little earlier. A turn of its own would follow if this one had not served it.
+        let passes = next_ns.saturating_sub(rhythm.beside_ns) < of.end_ns;
         if !passes || is_own(place) || served.binary_search(&next).is_ok() {
             continue;
         }

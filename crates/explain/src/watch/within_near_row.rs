@@ -5,17 +5,20 @@ use super::activation::Activation;
 use super::one_call::WokenIn;
 use super::rhythm::Rhythm;
 use super::sleep_call::TO_START_NS;
+use std::ops::Range;
 
 /// Of ten turns, the number that must begin with sleeps.
 const SLEEPS_OF_TEN: usize = 9;
-/// A time is asked for in this share of the sleeps or more, one in so many.
-const LEAST_SHARE: usize = 50;
+/// A time is asked for in this percentage of the sleeps or more.
+const LEAST_PERCENT: usize = 2;
 /// Different times that are tried.
 const MOST_TIMES: usize = 4;
 /// Of ten due times of a row, the number at which the thread must have been woken.
 const WOKEN_OF_TEN: u64 = 5;
 /// Turns that show a row, at least.
 const LEAST: u64 = 10;
+/// Turns in which the times are looked for, those in the middle.
+const LOOKED_AT: usize = 2_048;
 
 /// The cycles of a thread, with its sleeps for a fixed time put into those in which they fall; unchanged if its other
 /// sleeps are near no row, or these are, too.
@@ -28,22 +31,28 @@ pub(super) fn cycles(activations: Vec<Activation>) -> Vec<Activation> {
     {
         return activations;
     }
-    let times = times(asked.iter().copied().flatten().collect());
-    let mut sets: Vec<u32> = (1..1 << times.len()).collect();
-    sets.sort_by_key(|set| set.count_ones());
-    let found = sets.into_iter().filter_map(|set| {
-        let in_set = |number: usize| set & (1 << number) != 0;
-        // A time-out of another call, as of a wait for Python's lock, is no sleep for the next cycle.
-        let is_fixed = |(of, asked): (&Activation, &Option<u64>)| match asked {
-            Some(ns) => (0..times.len()).any(|at| in_set(at) && is_for(*ns, times[at])),
-            None => ![WokenIn::Sleep, WokenIn::Unknown].contains(&of.woken_in),
+    let begin = activations.len().saturating_sub(LOOKED_AT) / 2;
+    let looked_at = begin..activations.len().min(begin + LOOKED_AT);
+    let times = times(asked[looked_at.clone()].iter().copied().flatten().collect());
+    let fixed = |set: u32, turns: Range<usize>| -> Vec<bool> {
+        let is_in = |number: usize| set & (1 << number) != 0;
+        let is_fixed = |place: usize| match asked[place] {
+            Some(ns) => (0..times.len()).any(|at| is_in(at) && is_for(ns, times[at])),
+            // A time-out of another call, as of a wait for Python's lock, is no sleep for the next cycle.
+            None => ![WokenIn::Sleep, WokenIn::Unknown].contains(&activations[place].woken_in),
         };
-        let fixed: Vec<bool> = activations.iter().zip(&asked).map(is_fixed).collect();
-        with_fixed_within(&activations, &fixed)
-    });
-    // The one that leaves the fewest off the row, and of those the smallest.
-    let best = found.min_by_key(|(off_row, _)| *off_row);
-    best.map_or(activations, |(_, cycles)| cycles)
+        turns.map(is_fixed).collect()
+    };
+    // The set that leaves the fewest off the row, and of those the smallest.
+    let off_row = |set: &u32| {
+        let turns = &activations[looked_at.clone()];
+        let (off_row, _) = with_fixed_within(turns, &fixed(*set, looked_at.clone()))?;
+        Some((off_row, set.count_ones()))
+    };
+    let sets = (1..1 << times.len()).filter_map(|set| Some((off_row(&set)?, set)));
+    let best = sets.min().map(|(_, set)| fixed(set, 0..activations.len()));
+    let found = best.and_then(|fixed| with_fixed_within(&activations, &fixed));
+    found.map_or(activations, |(_, cycles)| cycles)
 }
 
 /// The cycles if the turns that begin with such sleeps lie within those of the others, which are near a row; and how many
@@ -52,12 +61,14 @@ fn with_fixed_within(turns: &[Activation], fixed: &[bool]) -> Option<(usize, Vec
     let others = turns.iter().zip(fixed).filter(|(_, is_fixed)| !**is_fixed);
     let others: Vec<Activation> = others.map(|(turn, _)| *turn).collect();
     let rhythm = Rhythm::new(&others).ok()?;
-    let is_near = rhythm.anchor_ns.is_some() && rhythm.beside_ns > 0;
+    if rhythm.anchor_ns.is_none() || rhythm.beside_ns == 0 {
+        return None;
+    }
     let on_row = others.iter().filter(|of| is_on_row(of, rhythm)).count() as u64;
     let first_ns = others.first()?.programmed_ns?;
     let lasted_ns = others.last()?.programmed_ns?.saturating_sub(first_ns);
     let dues = lasted_ns / rhythm.period_ns + 1;
-    if !is_near || on_row < LEAST || on_row * 10 < dues * WOKEN_OF_TEN {
+    if on_row < LEAST || on_row * 10 < dues * WOKEN_OF_TEN {
         return None;
     }
     let mut cycles: Vec<Activation> = Vec::with_capacity(others.len());
@@ -65,7 +76,9 @@ fn with_fixed_within(turns: &[Activation], fixed: &[bool]) -> Option<(usize, Vec
         // Soon after a due time a further one is near the row, too.
         let is_soon = |cycle: &Activation| {
             let times = cycle.programmed_ns.zip(of.programmed_ns);
-            times.is_some_and(|(due_ns, for_ns)| for_ns < due_ns + rhythm.period_ns / 2)
+            times.is_some_and(|(due_ns, for_ns)| {
+                for_ns.saturating_sub(due_ns) < rhythm.period_ns / 2
+            })
         };
         let is_within = |cycle: &Activation| is_soon(cycle) || !is_on_row(of, rhythm);
         match cycles
@@ -104,7 +117,8 @@ fn times(mut asked_ns: Vec<u64>) -> Vec<u64> {
     let runs = asked_ns.chunk_by(|a, b| b - a <= TO_START_NS);
     let fixed = runs.filter_map(|run| {
         let time_ns = *run.last()?;
-        let is_fixed = is_for(*run.first()?, time_ns) && run.len() * LEAST_SHARE >= asked_ns.len();
+        let is_fixed =
+            is_for(*run.first()?, time_ns) && run.len() * 100 >= asked_ns.len() * LEAST_PERCENT;
         is_fixed.then_some((run.len(), time_ns))
     });
     let mut times: Vec<(usize, u64)> = fixed.collect();

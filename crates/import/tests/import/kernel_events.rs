@@ -205,3 +205,18 @@ fn every_activation_of_timerlat_is_read() {
     let latencies: Vec<i64> = row.samples.iter().map(|of| of.latency_ns()).collect();
     assert_eq!((latencies[0], latencies[61]), (3_906, 4_282));
 }
+
+#[test]
+fn cycles_whose_switches_the_kernel_left_out_are_not_skipped_for_sure() {
+    let text = std::str::from_utf8(TEXT).unwrap();
+    let is_switch_in = |line: &&str| line.contains("next_comm=servo");
+    let left_out: Vec<&str> = text.lines().filter(is_switch_in).step_by(5).collect();
+    let kept = text.lines().filter(|line| !left_out.contains(line));
+    let kept: String = kept.map(|line| format!("{line}\n")).collect();
+    let lacks = |bytes: &[u8]| servo("ftrace", bytes).0.lacks;
+    assert!(!lacks(TEXT).contains(&Lack::SkippedPeriods));
+    let found = lacks(kept.as_bytes());
+    assert!(found.contains(&Lack::SkippedPeriods), "{found:?}");
+    let said = found.iter().map(Lack::to_string).collect::<String>();
+    assert!(said.contains("of servo that the kernel left out"), "{said}");
+}

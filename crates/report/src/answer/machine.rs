@@ -25,7 +25,11 @@ pub(super) fn matters(
     // Where a quota stopped the group, cycles may have been long without any work of their own.
     let quota = quota(assessment);
     // A program that was watched may have waited for others, or been held up.
-    let is_own = assessment.imported.is_none() && !is_explained && quota.is_none();
+    let is_watched = assessment
+        .imported
+        .as_ref()
+        .is_some_and(|of| of.is_watched());
+    let is_own = !is_watched && !is_explained && quota.is_none();
     let overruns = overruns(assessment).filter(|_| is_own);
     let mut matters: Vec<Matter> = overruns.into_iter().collect();
     let mut lost: Vec<Lost> = of_waiting(assessment, explanation).into_iter().collect();

@@ -43,6 +43,8 @@ fn a_killed_watch_is_recovered_with_what_it_had_seen() {
     let recovered = crate::started::ask("recover", &directory);
     recovered.assert_code(0);
     assert!(note.exists(), "recovery removes what is not its own");
+    let explained = wakepath_assess::explanation::kept(&directory).unwrap();
+    assert!(explained.is_some(), "{}", recovered.said());
     let shown = crate::started::Start::command(&["show", "--details"])
         .with(&[&directory])
         .finish();
